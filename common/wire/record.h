@@ -1,0 +1,266 @@
+// Records: what the cells of a ring hold. A record is 1 to kMaxRecordCells cells
+// and starts with RecordHeader. All `ticks` are of the segment's ClockKind; all
+// `name`-like uint32_t fields are string indices (0 = none).
+#pragma once
+
+#include <cstdint>
+
+#include "common/wire/wire.h"
+
+namespace tutti::wire {
+
+enum class RecordKind : uint8_t {
+  kPadding = 0,  // never written; a zero cell is an error
+  kThread = 1,
+  kCpuOp = 2,
+  kCollective = 3,
+  kCollectiveEnqueue = 4,
+  kCommunicator = 5,
+  kMemory = 6,
+  kRange = 7,
+  kRangeStart = 8,
+  kRangeEnd = 9,
+  kMark = 10,
+  kLoss = 11,
+  kNote = 12,
+  kAsyncBegin = 13,
+  kAsyncEnd = 14,
+  kPayload = 15,
+  kPayloadSchema = 16,
+};
+
+struct RecordHeader {
+  RecordKind kind;
+  uint8_t cells;   // length of the record, >= 1
+  uint16_t flags;  // kind-specific
+  uint32_t name;
+};
+static_assert(sizeof(RecordHeader) == 8);
+
+// First record of a thread on a ring (claim or move to a larger ring).
+struct ThreadRecord {
+  RecordHeader header;  // name = thread name (comm)
+  uint64_t ticks;
+  uint32_t tid;
+  uint32_t generation;
+  uint64_t start_ticks;  // /proc starttime, identifies the thread with its tid
+  uint64_t reserved[4];
+};
+
+// A RecordFunction of scope FUNCTION, BACKWARD_FUNCTION or USER_SCOPE …; scope
+// values are at::RecordScope's (FUNCTION 0, BACKWARD_FUNCTION 1,
+// TORCHSCRIPT_FUNCTION 2, KERNEL_FUNCTION_DTYPE 3, CUSTOM_CLASS 4,
+// BUILD_FEATURE 5, LITE_INTERPRETER 6, USER_SCOPE 7, STATIC_RUNTIME_OP 8, …).
+// Scope 255: written by another source than torch.
+struct CpuOpRecord {
+  RecordHeader header;
+  uint64_t begin_ticks;
+  uint64_t end_ticks;
+  int64_t sequence_nr;      // autograd sequence number, -1 none
+  uint64_t torch_tid;       // RecordFunction::threadId(), torch's own numbering
+  uint64_t forward_tid;     // backward functions: torch_tid of the forward, else 0
+  uint32_t shapes;          // input shapes as text, 0 unless captured
+  uint16_t depth;           // open spans below it on this thread
+  uint8_t scope;
+  uint8_t reserved0;
+  uint64_t reserved1;
+};
+
+// A collective that ran on this thread (Gloo: its worker thread). begin = arrival.
+struct CollectiveRecord {
+  RecordHeader header;  // name = op without backend prefix, e.g. "all_reduce"
+  uint64_t begin_ticks;
+  uint64_t end_ticks;
+  uint64_t work;      // handle shared with the CollectiveEnqueueRecord, 0 unknown
+  int64_t bytes;      // payload of this rank, -1 unknown
+  int64_t sequence;   // per communicator, from 0 in enqueue order, -1 unknown
+  uint32_t communicator;  // CommunicatorRecord::communicator, 0 unknown
+  uint32_t dtype;     // "float32", … (torch's names)
+  int32_t peer;       // rank in the group for point-to-point, else -1
+  int32_t root;       // rank in the group for rooted ops, else -1
+};
+
+// Written on the calling thread when the work is handed to the backend.
+struct CollectiveEnqueueRecord {
+  RecordHeader header;  // name = op if known, else 0
+  uint64_t ticks;
+  uint64_t work;
+  int64_t sequence;
+  uint32_t communicator;
+  uint32_t reserved0;
+  uint64_t reserved1[3];
+};
+
+enum class Backend : uint8_t { kUnknown = 0, kGloo = 1, kNccl = 2, kMpi = 3, kUcc = 4 };
+
+// A communicator (process group backend) as this process knows it.
+struct CommunicatorRecord {
+  RecordHeader header;    // name = the group's own id (torch: pg_uid), 0 if none
+  uint64_t ticks;
+  uint32_t communicator;  // index chosen by the tracer, from 1, unique in the process
+  int32_t rank;           // own rank in the group
+  int32_t size;
+  uint32_t description;   // torch: pg_desc, e.g. "default_pg"
+  uint32_t global_ranks;  // "0,1,2,…" where known, else 0
+  Backend backend;
+  uint8_t reserved0[3];
+  uint64_t identity;      // address or hash; the same one may be re-announced with more known
+  uint64_t reserved1[2];
+};
+
+// An allocation or release of an allocator. Releases may not know their size.
+struct MemoryRecord {
+  RecordHeader header;  // flags: MemoryFlag
+  uint64_t ticks;
+  uint64_t address;
+  int64_t delta_bytes;      // > 0 allocation, < 0 release, 0 release of unknown size
+  int64_t allocated_bytes;  // allocator's own total after it, -1 unknown
+  int64_t reserved_bytes;   // -1 unknown
+  int16_t device_type;      // c10::DeviceType: CPU 0, CUDA 1, …
+  int16_t device_index;     // -1 none
+  uint32_t reserved0;
+  uint64_t reserved1;
+};
+enum MemoryFlag : uint16_t { kMemoryOutOfMemory = 1 };
+
+// How an NVTX payload or an annotation's number is to be read.
+enum class PayloadType : uint8_t { kNone = 0, kInt64 = 1, kUint64 = 2, kDouble = 3 };
+
+// A push/pop range that ended.
+struct RangeRecord {
+  RecordHeader header;  // name = message
+  uint64_t begin_ticks;
+  uint64_t end_ticks;
+  uint64_t payload;     // bits of payload_type
+  uint32_t domain;      // domain name, 0 = NVTX's default domain
+  uint32_t category;    // category number in the domain
+  uint32_t category_name;
+  uint32_t argb;        // 0 none
+  uint16_t depth;
+  PayloadType payload_type;
+  uint8_t reserved0;
+  uint32_t reserved1;
+  uint64_t reserved2;
+};
+
+// Start/end ranges: may overlap and end on another thread; joined by range_id.
+struct RangeStartRecord {
+  RecordHeader header;
+  uint64_t ticks;
+  uint64_t range_id;
+  uint64_t payload;
+  uint32_t domain;
+  uint32_t category;
+  uint32_t category_name;
+  uint32_t argb;
+  PayloadType payload_type;
+  uint8_t reserved0[7];
+  uint64_t reserved1;
+};
+struct RangeEndRecord {
+  RecordHeader header;
+  uint64_t ticks;
+  uint64_t range_id;
+  uint64_t reserved[5];
+};
+
+struct MarkRecord {
+  RecordHeader header;
+  uint64_t ticks;
+  uint64_t payload;
+  uint32_t domain;
+  uint32_t category;
+  uint32_t category_name;
+  uint32_t argb;
+  PayloadType payload_type;
+  uint8_t reserved0[7];
+  uint64_t reserved1[2];
+};
+
+enum class LossReason : uint16_t {
+  kRingFull = 1,
+  kNoRing = 2,
+  kStringTableFull = 3,
+  kUnbalancedEnd = 4,  // an end without its begin: the begin came before capture, or was dropped
+};
+
+// Written before the first event that fits again after events were dropped, so
+// the hole stands where it happened. flags = LossReason.
+struct LossRecord {
+  RecordHeader header;
+  uint64_t first_ticks;
+  uint64_t last_ticks;
+  uint64_t count;
+  uint64_t reserved[4];
+};
+
+enum class NoteSeverity : uint16_t { kInfo = 0, kNotice = 1, kDataLoss = 2, kError = 3 };
+
+// Something the user should know about this trace, in words; becomes a row of
+// trace_stat. flags = NoteSeverity. name = stable short code ("torch_layout").
+struct NoteRecord {
+  RecordHeader header;
+  uint64_t ticks;
+  uint32_t source;  // "torch", "nvtx", …
+  uint32_t detail;
+  uint32_t advice;
+  uint32_t reserved0;
+  uint64_t count;
+  uint64_t reserved1[3];
+};
+
+// Halves of an operator whose end ran on another thread than its begin.
+struct AsyncBeginRecord {
+  RecordHeader header;
+  uint64_t ticks;
+  uint64_t identity;
+  int64_t sequence_nr;
+  uint64_t torch_tid;
+  uint64_t forward_tid;
+  uint32_t shapes;
+  uint16_t depth;
+  uint8_t scope;
+  uint8_t reserved0;
+  uint64_t reserved1;
+};
+struct AsyncEndRecord {
+  RecordHeader header;
+  uint64_t ticks;
+  uint64_t identity;
+  uint64_t reserved[5];
+};
+
+// Extended NVTX payload of the range or mark that follows it on this thread.
+// `bytes` of data start right after this struct and fill the record's cells.
+struct PayloadRecord {
+  RecordHeader header;
+  uint64_t schema_id;
+  uint32_t bytes;        // stored here
+  uint32_t total_bytes;  // what the caller gave; > bytes when cut
+  uint32_t domain;
+  uint32_t reserved0;
+};
+static_assert(sizeof(PayloadRecord) == 32);
+
+// An NVTX payload schema: name = schema name; `text` holds one line a field:
+// "name\ttype\toffset\tarray_length\n".
+struct PayloadSchemaRecord {
+  RecordHeader header;
+  uint64_t ticks;
+  uint64_t schema_id;
+  uint32_t domain;
+  uint32_t text;
+  uint64_t payload_bytes;
+  uint64_t reserved[3];
+};
+
+template <typename Record>
+inline constexpr bool kIsOneCell = sizeof(Record) == kCellBytes;
+static_assert(kIsOneCell<ThreadRecord> && kIsOneCell<CpuOpRecord> && kIsOneCell<CollectiveRecord>);
+static_assert(kIsOneCell<CollectiveEnqueueRecord> && kIsOneCell<CommunicatorRecord>);
+static_assert(kIsOneCell<MemoryRecord> && kIsOneCell<RangeRecord> && kIsOneCell<RangeStartRecord>);
+static_assert(kIsOneCell<RangeEndRecord> && kIsOneCell<MarkRecord> && kIsOneCell<LossRecord>);
+static_assert(kIsOneCell<NoteRecord> && kIsOneCell<AsyncBeginRecord> && kIsOneCell<AsyncEndRecord>);
+static_assert(kIsOneCell<PayloadSchemaRecord>);
+
+}  // namespace tutti::wire
