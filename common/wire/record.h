@@ -27,6 +27,7 @@ enum class RecordKind : uint8_t {
   kAsyncEnd = 14,
   kPayload = 15,
   kPayloadSchema = 16,
+  kThreadName = 17,
 };
 
 struct RecordHeader {
@@ -47,6 +48,15 @@ struct ThreadRecord {
   uint64_t reserved[4];
 };
 
+// A name that the program gave a thread (nvtxNameOsThread); beats the kernel's.
+struct ThreadNameRecord {
+  RecordHeader header;  // name = thread name
+  uint64_t ticks;
+  uint32_t tid;  // the thread that is named, not always the one that writes
+  uint32_t reserved0;
+  uint64_t reserved[5];
+};
+
 // A RecordFunction of scope FUNCTION, BACKWARD_FUNCTION or USER_SCOPE …; scope
 // values are at::RecordScope's (FUNCTION 0, BACKWARD_FUNCTION 1,
 // TORCHSCRIPT_FUNCTION 2, KERNEL_FUNCTION_DTYPE 3, CUSTOM_CLASS 4,
@@ -56,11 +66,11 @@ struct CpuOpRecord {
   RecordHeader header;
   uint64_t begin_ticks;
   uint64_t end_ticks;
-  int64_t sequence_nr;      // autograd sequence number, -1 none
-  uint64_t torch_tid;       // RecordFunction::threadId(), torch's own numbering
-  uint64_t forward_tid;     // backward functions: torch_tid of the forward, else 0
-  uint32_t shapes;          // input shapes as text, 0 unless captured
-  uint16_t depth;           // open spans below it on this thread
+  int64_t sequence_nr;   // autograd sequence number, -1 none
+  uint64_t torch_tid;    // RecordFunction::threadId(), torch's own numbering
+  uint64_t forward_tid;  // backward functions: torch_tid of the forward, else 0
+  uint32_t shapes;       // input shapes as text, 0 unless captured
+  uint16_t depth;        // open spans below it on this thread
   uint8_t scope;
   uint8_t reserved0;
   uint64_t reserved1;
@@ -71,13 +81,13 @@ struct CollectiveRecord {
   RecordHeader header;  // name = op without backend prefix, e.g. "all_reduce"
   uint64_t begin_ticks;
   uint64_t end_ticks;
-  uint64_t work;      // handle shared with the CollectiveEnqueueRecord, 0 unknown
-  int64_t bytes;      // payload of this rank, -1 unknown
-  int64_t sequence;   // per communicator, from 0 in enqueue order, -1 unknown
+  uint64_t work;          // handle shared with the CollectiveEnqueueRecord, 0 unknown
+  int64_t bytes;          // payload of this rank, -1 unknown
+  int64_t sequence;       // per communicator, from 0 in enqueue order, -1 unknown
   uint32_t communicator;  // CommunicatorRecord::communicator, 0 unknown
-  uint32_t dtype;     // "float32", … (torch's names)
-  int32_t peer;       // rank in the group for point-to-point, else -1
-  int32_t root;       // rank in the group for rooted ops, else -1
+  uint32_t dtype;         // "float32", … (torch's names)
+  int32_t peer;           // rank in the group for point-to-point, else -1
+  int32_t root;           // rank in the group for rooted ops, else -1
 };
 
 // Written on the calling thread when the work is handed to the backend.
@@ -95,7 +105,7 @@ enum class Backend : uint8_t { kUnknown = 0, kGloo = 1, kNccl = 2, kMpi = 3, kUc
 
 // A communicator (process group backend) as this process knows it.
 struct CommunicatorRecord {
-  RecordHeader header;    // name = the group's own id (torch: pg_uid), 0 if none
+  RecordHeader header;  // name = the group's own id (torch: pg_uid), 0 if none
   uint64_t ticks;
   uint32_t communicator;  // index chosen by the tracer, from 1, unique in the process
   int32_t rank;           // own rank in the group
@@ -104,7 +114,7 @@ struct CommunicatorRecord {
   uint32_t global_ranks;  // "0,1,2,…" where known, else 0
   Backend backend;
   uint8_t reserved0[3];
-  uint64_t identity;      // address or hash; the same one may be re-announced with more known
+  uint64_t identity;  // address or hash; the same one may be re-announced with more known
   uint64_t reserved1[2];
 };
 
@@ -131,11 +141,11 @@ struct RangeRecord {
   RecordHeader header;  // name = message
   uint64_t begin_ticks;
   uint64_t end_ticks;
-  uint64_t payload;     // bits of payload_type
-  uint32_t domain;      // domain name, 0 = NVTX's default domain
-  uint32_t category;    // category number in the domain
+  uint64_t payload;   // bits of payload_type
+  uint32_t domain;    // domain name, 0 = NVTX's default domain
+  uint32_t category;  // category number in the domain
   uint32_t category_name;
-  uint32_t argb;        // 0 none
+  uint32_t argb;  // 0 none
   uint16_t depth;
   PayloadType payload_type;
   uint8_t reserved0;
@@ -177,15 +187,9 @@ struct MarkRecord {
   uint64_t reserved1[2];
 };
 
-enum class LossReason : uint16_t {
-  kRingFull = 1,
-  kNoRing = 2,
-  kStringTableFull = 3,
-  kUnbalancedEnd = 4,  // an end without its begin: the begin came before capture, or was dropped
-};
-
 // Written before the first event that fits again after events were dropped, so
-// the hole stands where it happened. flags = LossReason.
+// the hole stands where it happened. flags = LossReason. Its count is part of the
+// ring's total of that reason (segment.h), not on top of it.
 struct LossRecord {
   RecordHeader header;
   uint64_t first_ticks;
@@ -209,7 +213,10 @@ struct NoteRecord {
   uint64_t reserved1[3];
 };
 
-// Halves of an operator whose end ran on another thread than its begin.
+// Halves of an operator whose end ran on another thread than its begin, or out of
+// order. Joined by identity: the end belongs to the latest begin with this identity
+// and earlier ticks. A begin may be written after its end, when the tracer finds out
+// late, or stay an OpenSpan with this identity (segment.h) of a thread that never did.
 struct AsyncBeginRecord {
   RecordHeader header;
   uint64_t ticks;
@@ -227,30 +234,44 @@ struct AsyncEndRecord {
   RecordHeader header;
   uint64_t ticks;
   uint64_t identity;
-  uint64_t reserved[5];
+  int64_t sequence_nr;  // these three fill in what the begin lacks: -1 …
+  uint64_t torch_tid;   // … or 0 where not known here either
+  uint64_t forward_tid;
+  uint64_t reserved[2];
 };
 
-// Extended NVTX payload of the range or mark that follows it on this thread.
-// `bytes` of data start right after this struct and fill the record's cells.
+// Extended NVTX payload. Belongs to the range or mark of this thread and domain
+// whose begin_ticks (push/pop), or ticks (start, end, mark), are event_ticks, which
+// is written later than its payloads. `bytes` of data start right after this struct
+// and fill the record's cells. In the data, fields of the schema's types "string"
+// are 8 bytes that hold a string index.
 struct PayloadRecord {
   RecordHeader header;
   uint64_t schema_id;
+  uint64_t event_ticks;
   uint32_t bytes;        // stored here
-  uint32_t total_bytes;  // what the caller gave; > bytes when cut
+  uint32_t total_bytes;  // what the caller gave; > bytes when cut, 0 when the size is unknown
   uint32_t domain;
   uint32_t reserved0;
 };
-static_assert(sizeof(PayloadRecord) == 32);
+static_assert(sizeof(PayloadRecord) == 40);
+inline constexpr uint32_t kMaxPayloadBytes = kMaxRecordCells * kCellBytes - sizeof(PayloadRecord);
 
-// An NVTX payload schema: name = schema name; `text` holds one line a field:
-// "name\ttype\toffset\tarray_length\n".
+enum PayloadSchemaFlag : uint16_t { kPayloadEnum = 1 };
+
+// An NVTX payload schema: header.name = schema name; `text` holds one line a field:
+// "name\ttype\toffset\tarray_length\n", of an enum one line a value: "name\tvalue\n"
+// (header.flags kPayloadEnum). Types: "int8" … "uint64", "float16", "bfloat16",
+// "float32", "float64", "char", "byte", "address", "string", "schema:ID" (a nested
+// schema or enum) or "nvtx:N" (an NVTX type number without a name here).
+// array_length 0: not an array. May be written more than once.
 struct PayloadSchemaRecord {
   RecordHeader header;
   uint64_t ticks;
   uint64_t schema_id;
   uint32_t domain;
   uint32_t text;
-  uint64_t payload_bytes;
+  uint64_t payload_bytes;  // 0 not fixed
   uint64_t reserved[3];
 };
 
@@ -261,6 +282,6 @@ static_assert(kIsOneCell<CollectiveEnqueueRecord> && kIsOneCell<CommunicatorReco
 static_assert(kIsOneCell<MemoryRecord> && kIsOneCell<RangeRecord> && kIsOneCell<RangeStartRecord>);
 static_assert(kIsOneCell<RangeEndRecord> && kIsOneCell<MarkRecord> && kIsOneCell<LossRecord>);
 static_assert(kIsOneCell<NoteRecord> && kIsOneCell<AsyncBeginRecord> && kIsOneCell<AsyncEndRecord>);
-static_assert(kIsOneCell<PayloadSchemaRecord>);
+static_assert(kIsOneCell<PayloadSchemaRecord> && kIsOneCell<ThreadNameRecord>);
 
 }  // namespace tutti::wire

@@ -42,14 +42,15 @@ struct SegmentHeader {
   alignas(64) std::atomic<uint32_t> capture_mask;
 
   // Written by the tracer's threads with atomic read-modify-write.
-  alignas(64) std::atomic<uint32_t> strings_used;     // entries handed out, may pass capacity
-  std::atomic<uint32_t> strings_refused;              // strings not stored because the table was full
-  std::atomic<uint64_t> string_arena_used;            // bytes handed out, may pass the arena
-  alignas(64) LossCounter lost_no_ring;  // events of threads that found no free ring
+  alignas(64) std::atomic<uint32_t> strings_used;  // entries handed out, may pass capacity
+  std::atomic<uint32_t> strings_refused;           // strings not stored because the table was full
+  std::atomic<uint64_t> string_arena_used;         // bytes handed out, may pass the arena
+  alignas(64) LossCounter lost_no_ring;            // events of threads that found no free ring
 };
 static_assert(sizeof(SegmentHeader) <= kPageBytes);
 
-// One interned string. The tracer reserves an index (strings_used) and arena
+// One interned string. The tracer reserves an index (strings_used + 1, so entries
+// 1 … min(strings_used, string_capacity - 1) may be published) and arena
 // bytes, writes text, offset and length, then publishes by storing `hash` with
 // release order (0 = not published; a hash of 0 is stored as 1). Entries may be
 // published out of order, and one text may be published twice by racing threads.
@@ -60,7 +61,8 @@ struct StringEntry {
 };
 static_assert(sizeof(StringEntry) == 16);
 inline constexpr uint32_t kNoString = 0;
-inline constexpr uint32_t kMaxStringBytes = 4096;  // longer ones are cut, the cut is marked with "…"
+inline constexpr uint32_t kMaxStringBytes =
+    4096;  // longer ones are cut, the cut is marked with "…"
 
 // A span that has begun on this ring's thread and not ended: what a rank was
 // inside when it died or hung. Plain stores by the owner; readers may see a torn
@@ -80,10 +82,18 @@ struct OpenSpan {
 static_assert(sizeof(OpenSpan) == 48);
 inline constexpr uint32_t kOpenSpanDepth = 72;  // deeper spans are counted in open_depth only
 
+// Who may make each transition:
+//   kFree -> kClaimed       tracer: a thread, by compare-and-swap
+//   kClaimed -> kAbandoned  tracer: the owner, once it writes to a larger ring
+//   kClaimed -> kFree       collector: empty, tid != 0 and that thread is gone (then its
+//                           open spans are final), or the process is gone
+//   kAbandoned -> kFree     collector: empty
+// The collector stores tid = 0 before it stores kFree; a claimed ring with tid 0 is
+// about to be filled in by its claimer and is never freed while the process lives.
 enum class RingOwner : uint32_t {
-  kFree = 0,     // collector -> kFree once empty and its thread is gone, or abandoned
-  kClaimed = 1,  // a thread claims by compare-and-swap from kFree
-  kAbandoned = 2,  // its thread moved on to a larger ring; free again once empty
+  kFree = 0,
+  kClaimed = 1,
+  kAbandoned = 2,
 };
 
 // Single producer (the owning thread), single consumer (the drainer). Positions
@@ -100,10 +110,11 @@ struct RingHeader {
   std::atomic<uint32_t> generation;  // +1 by each claim
   std::atomic<uint32_t> tid;         // kernel thread id of the owner
   uint32_t reserved0;
-  std::atomic<uint64_t> thread_start_ticks;  // starttime of /proc/self/task/TID/stat (field 22)
+  std::atomic<uint64_t>
+      thread_start_ticks;  // starttime of /proc/self/task/TID/stat (field 22), 0 unknown
 
   alignas(64) std::atomic<uint64_t> head;  // producer
-  LossCounter lost_full;                   // producer; total since the ring was made
+  LossCounter lost[kLossReasonCount];      // producer; totals by LossReason since the ring was made
   alignas(64) std::atomic<uint64_t> tail;  // consumer
 
   alignas(64) std::atomic<uint32_t> open_depth;

@@ -46,4 +46,17 @@ enum CaptureBit : uint32_t {
   kCaptureNccl = 1u << 5,
 };
 
+// Why events are missing. Totals stand in the segment (RingHeader::lost,
+// SegmentHeader::lost_no_ring); where a hole lies is told by LossRecords in the ring.
+enum class LossReason : uint16_t {
+  kNone = 0,
+  kRingFull = 1,
+  kNoRing = 2,           // the thread found no free ring
+  kStringTableFull = 3,  // strings, not events: the event stands without its text
+  kUnbalancedEnd = 4,    // an end without its begin: the begin came before capture, or was dropped
+  kTooDeep = 5,          // spans nested deeper than the tracer follows
+  kReentered = 6,        // an event inside the tracer's own code, or in a signal handler over it
+};
+inline constexpr uint32_t kLossReasonCount = 7;
+
 }  // namespace tutti::wire
