@@ -1,0 +1,252 @@
+// Compares layout.h with the headers of the PyTorch that this test is built with (offsetof,
+// private members included), and runs the run-time check against its library.
+#include <ATen/core/function_schema.h>
+#include <ATen/record_function.h>
+#include <c10/util/ThreadLocalDebugInfo.h>
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <torch/version.h>
+
+#include <string>
+#include <torch/csrc/distributed/c10d/ParamCommsUtils.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+
+#include "tracer/sources/torch/layout.h"
+#include "tracer/sources/torch/layout_check.h"
+#include "tracer/sources/torch/library.h"
+
+namespace tutti::tracer::torch {
+namespace {
+
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+
+#define EXPECT_OFFSET(type, member, expected) EXPECT_EQ(offsetof(type, member), (expected))
+
+Library LoadedLibrary() {
+  Library library;
+  const char* missing = "no libtorch_cpu";
+  EXPECT_TRUE(FindLibrary(&library, &missing)) << missing;
+  return library;
+}
+
+TEST(TorchLayout, CallbackIsTheHeaders) {
+  using Real = at::RecordFunctionCallback;
+  EXPECT_EQ(sizeof(Real), sizeof(GlobalCallback));
+  EXPECT_OFFSET(Real, start_, offsetof(GlobalCallback, start));
+  EXPECT_OFFSET(Real, end_, offsetof(GlobalCallback, end));
+  EXPECT_OFFSET(Real, sampling_prob_, offsetof(GlobalCallback, sampling_probability));
+  EXPECT_OFFSET(Real, scopes_, offsetof(GlobalCallback, scopes));
+  EXPECT_EQ(sizeof(Real::scopes_), sizeof(GlobalCallback::scopes));
+  EXPECT_OFFSET(Real, needs_inputs_, offsetof(GlobalCallback, needs_inputs));
+  EXPECT_OFFSET(Real, needs_outputs_, offsetof(GlobalCallback, needs_outputs));
+  EXPECT_OFFSET(Real, needs_ids_, offsetof(GlobalCallback, needs_ids));
+}
+
+TEST(TorchLayout, StepCallbacksIsTheHeaders) {
+  using Real = at::StepCallbacks;
+  EXPECT_EQ(sizeof(Real), sizeof(StepCallbacks));
+  EXPECT_OFFSET(Real, callbacks_, offsetof(StepCallbacks, begin));
+  EXPECT_OFFSET(Real, thread_id_, offsetof(StepCallbacks, thread_id));
+  EXPECT_OFFSET(Real, scope_, offsetof(StepCallbacks, scope));
+  EXPECT_OFFSET(Real, needs_inputs_, offsetof(StepCallbacks, needs_inputs));
+  EXPECT_OFFSET(Real, needs_outputs_, offsetof(StepCallbacks, needs_outputs));
+  EXPECT_OFFSET(Real, needs_ids_, offsetof(StepCallbacks, needs_ids));
+  EXPECT_EQ(sizeof(Real::callbacks_), offsetof(StepCallbacks, thread_id));
+}
+
+TEST(TorchLayout, RecordFunctionIsTheHeaders) {
+  using Real = at::RecordFunction;
+  EXPECT_EQ(sizeof(Real), record_function::kBytes);
+  const size_t step = offsetof(Real, step_callbacks_);
+  EXPECT_EQ(step + offsetof(at::StepCallbacks, thread_id_), record_function::kThreadId);
+  EXPECT_EQ(step + offsetof(at::StepCallbacks, scope_), record_function::kScope);
+  EXPECT_OFFSET(Real, fn_, record_function::kName);
+  EXPECT_OFFSET(Real, sequence_nr_, record_function::kSequenceNr);
+  EXPECT_OFFSET(Real, inputs_, record_function::kInputs);
+  EXPECT_OFFSET(Real, outputs_, record_function::kOutputs);
+  EXPECT_OFFSET(Real, fwd_thread_id_, record_function::kForwardThreadId);
+  EXPECT_OFFSET(Real, handle_, record_function::kHandle);
+  EXPECT_OFFSET(Real, is_async_, record_function::kIsAsync);
+  EXPECT_OFFSET(Real, debug_handle_, record_function::kDebugHandle);
+  EXPECT_OFFSET(c10::FunctionSchema, name_, function_schema::kName);
+  EXPECT_OFFSET(c10::OperatorName, name, 0u);
+}
+
+TEST(TorchLayout, NameVariantIsTheHeaders) {
+  decltype(at::RecordFunction::fn_) name = std::string("text");
+  const char* bytes = reinterpret_cast<const char*>(&name);
+  constexpr size_t kIndex = record_function::kNameIsSchema - record_function::kName;
+  EXPECT_EQ(bytes[kIndex], 0);
+  alignas(c10::FunctionSchema) char schema[sizeof(c10::FunctionSchema)];
+  name = at::RecordFunction::schema_ref_t(*reinterpret_cast<c10::FunctionSchema*>(schema));
+  EXPECT_EQ(bytes[kIndex], 1);
+  EXPECT_EQ(LoadField<const void*>(bytes, 0), schema);
+}
+
+TEST(TorchLayout, InputListIsTheHeaders) {
+  const std::vector<c10::IValue> values(3);
+  const c10::ArrayRef<c10::IValue> inputs(values);
+  constexpr size_t kCount = record_function::kInputCount - record_function::kInputs;
+  EXPECT_EQ(LoadField<const void*>(&inputs, 0), values.data());
+  EXPECT_EQ(LoadField<uint64_t>(&inputs, kCount), 3u);
+}
+
+TEST(TorchLayout, ScopesAreTheHeaders) {
+  EXPECT_EQ(static_cast<int>(at::RecordScope::FUNCTION), kScopeFunction);
+  EXPECT_EQ(static_cast<int>(at::RecordScope::BACKWARD_FUNCTION), kScopeBackwardFunction);
+  EXPECT_EQ(static_cast<int>(at::RecordScope::TORCHSCRIPT_FUNCTION), kScopeTorchscriptFunction);
+  EXPECT_EQ(static_cast<int>(at::RecordScope::KERNEL_FUNCTION_DTYPE), kScopeKernelFunctionDtype);
+  EXPECT_EQ(static_cast<int>(at::RecordScope::CUSTOM_CLASS), kScopeCustomClass);
+  EXPECT_EQ(static_cast<int>(at::RecordScope::BUILD_FEATURE), kScopeBuildFeature);
+  EXPECT_EQ(static_cast<int>(at::RecordScope::LITE_INTERPRETER), kScopeLiteInterpreter);
+  EXPECT_EQ(static_cast<int>(at::RecordScope::USER_SCOPE), kScopeUser);
+  EXPECT_EQ(static_cast<int>(at::RecordScope::STATIC_RUNTIME_OP), kScopeStaticRuntimeOp);
+  EXPECT_EQ(static_cast<int>(at::RecordScope::STATIC_RUNTIME_MODEL), kScopeStaticRuntimeModel);
+}
+
+TEST(TorchLayout, IValueIsTheHeaders) {
+  EXPECT_EQ(sizeof(c10::IValue), ivalue::kBytes);
+  EXPECT_OFFSET(c10::IValue, payload, ivalue::kPayload);
+  EXPECT_OFFSET(c10::IValue, tag, ivalue::kTag);
+  EXPECT_OFFSET(c10::detail::ListImpl, list, list_impl::kElements);
+  using Tag = c10::IValue::Tag;
+  const Version version = LoadedLibrary().version;
+  EXPECT_EQ(static_cast<uint32_t>(Tag::None), ivalue::kTagNone);
+  EXPECT_EQ(static_cast<uint32_t>(Tag::Tensor), ivalue::kTagTensor);
+  EXPECT_EQ(static_cast<uint32_t>(Tag::Double), ivalue::kTagDouble);
+  EXPECT_EQ(static_cast<uint32_t>(Tag::Int), ivalue::kTagInt);
+  EXPECT_EQ(static_cast<uint32_t>(Tag::Bool), TagBool(version));
+  EXPECT_EQ(static_cast<uint32_t>(Tag::GenericList), TagGenericList(version));
+}
+
+TEST(TorchLayout, BackendIsTheHeaders) {
+  EXPECT_OFFSET(c10d::Backend, rank_, backend::kRank);
+  EXPECT_OFFSET(c10d::Backend, size_, backend::kSize);
+  EXPECT_OFFSET(c10d::Backend, pg_uid_, backend::kUid);
+  EXPECT_OFFSET(c10d::Backend, pg_desc_, backend::kDescription);
+}
+
+TEST(TorchLayout, ParamCommsIsTheHeaders) {
+  using Real = ::torch::ParamCommsDebugInfo;
+  std::tuple<std::string, std::string> names;
+  const char* base = reinterpret_cast<const char*>(&names);
+  const auto at = [&](const std::string& text) {
+    return static_cast<size_t>(reinterpret_cast<const char*>(&text) - base);
+  };
+  EXPECT_EQ(offsetof(Real, pgName_) + at(std::get<0>(names)), param_comms::kGroupName);
+  EXPECT_EQ(offsetof(Real, pgName_) + at(std::get<1>(names)), param_comms::kGroupDescription);
+  EXPECT_OFFSET(Real, rank_, param_comms::kRank);
+  EXPECT_OFFSET(Real, worldSize_, param_comms::kWorldSize);
+  EXPECT_OFFSET(Real, collectiveName_, param_comms::kOp);
+  EXPECT_OFFSET(Real, inMessageNelems_, param_comms::kInputElements);
+  EXPECT_OFFSET(Real, outMessageNelems_, param_comms::kOutputElements);
+  EXPECT_OFFSET(Real, dType_, param_comms::kDtype);
+  EXPECT_OFFSET(Real, globalRankStart_, param_comms::kGlobalRankStart);
+  EXPECT_OFFSET(Real, globalRankStride_, param_comms::kGlobalRankStride);
+  EXPECT_OFFSET(Real, groupRanks_, param_comms::kGroupRanks);
+}
+
+TEST(TorchLayout, StringsAndVectorsAreTheHeaders) {
+  const std::string text = "abc";
+  EXPECT_EQ(sizeof(text), std_string::kBytes);
+  EXPECT_EQ(LoadField<const char*>(&text, std_string::kData), text.data());
+  EXPECT_EQ(LoadField<uint64_t>(&text, std_string::kLength), 3u);
+  EXPECT_EQ(text.data() - reinterpret_cast<const char*>(&text),
+            static_cast<ptrdiff_t>(std_string::kShortText));
+  const std::vector<uint64_t> numbers = {1, 2};
+  EXPECT_EQ(LoadField<const void*>(&numbers, std_vector::kBegin), numbers.data());
+  EXPECT_EQ(LoadField<const void*>(&numbers, std_vector::kEnd), numbers.data() + 2);
+}
+
+TEST(TorchLayout, DtypesAreTheHeaders) {
+  EXPECT_STREQ(DescribeDtype(static_cast<int32_t>(c10::ScalarType::Float)).name, "float32");
+  EXPECT_STREQ(DescribeDtype(static_cast<int32_t>(c10::ScalarType::Long)).name, "int64");
+  EXPECT_STREQ(DescribeDtype(static_cast<int32_t>(c10::ScalarType::BFloat16)).name, "bfloat16");
+  EXPECT_STREQ(DescribeDtype(static_cast<int32_t>(c10::ScalarType::Bool)).name, "bool");
+  EXPECT_STREQ(DescribeDtype(static_cast<int32_t>(c10::ScalarType::UInt16)).name, "uint16");
+  EXPECT_STREQ(DescribeDtype(static_cast<int32_t>(c10::ScalarType::Float8_e8m0fnu)).name,
+               "float8_e8m0fnu");
+  const auto count = static_cast<int32_t>(c10::ScalarType::NumOptions);
+  for (int32_t type = 0; type < count; ++type) {
+    const auto scalar = static_cast<c10::ScalarType>(type);
+    if (scalar != c10::ScalarType::Undefined && *DescribeDtype(type).name != '\0') {
+      EXPECT_EQ(DescribeDtype(type).element_bytes, c10::elementSize(scalar)) << type;
+    }
+  }
+  EXPECT_STREQ(DescribeDtype(-1).name, "");
+  EXPECT_STREQ(DescribeDtype(1000).name, "");
+}
+
+TEST(TorchLibrary, TellsTheVersionOfTheHeaders) {
+  const Version version = LoadedLibrary().version;
+  EXPECT_EQ(version.major, TORCH_VERSION_MAJOR);
+  EXPECT_EQ(version.minor, TORCH_VERSION_MINOR);
+  EXPECT_EQ(version.patch, TORCH_VERSION_PATCH);
+  EXPECT_TRUE(IsKnown(version));
+}
+
+TEST(TorchLibrary, FindsNothingWhereThereIsNothing) {
+  EXPECT_EQ(FindSymbol("libnot_there.so", "malloc"), nullptr);
+  EXPECT_EQ(FindSymbol("libc10.so", "not_there"), nullptr);
+  EXPECT_EQ(FindReal("libnot_there.so", "not_there"), nullptr);
+}
+
+TEST(TorchLibrary, FindsTheRealFunctionUnderAnotherFileName) {
+  constexpr char kAllocate[] = "_ZN3c109alloc_cpuEm";
+  EXPECT_EQ(FindReal("libnot_there.so", kAllocate), FindSymbol("libc10.so", kAllocate));
+}
+
+TEST(LayoutCheck, PassesOnTheLoadedLibrary) {
+  const Library library = LoadedLibrary();
+  EXPECT_EQ(FindRecordFunctionMismatch(library), nullptr) << FindRecordFunctionMismatch(library);
+  EXPECT_EQ(FindBackendMismatch(library), nullptr) << FindBackendMismatch(library);
+}
+
+TEST(LayoutCheck, RunsNoOtherObserver) {
+  static int runs = 0;
+  const auto handle = at::addGlobalCallback(at::RecordFunctionCallback(
+      [](const at::RecordFunction&) -> std::unique_ptr<at::ObserverContext> {
+        ++runs;
+        return nullptr;
+      }));
+  EXPECT_EQ(FindRecordFunctionMismatch(LoadedLibrary()), nullptr);
+  at::removeCallback(handle);
+  EXPECT_EQ(runs, 0);
+}
+
+// A library in which one thing lies elsewhere is played by answering for it differently.
+TEST(LayoutCheck, NamesWhatLiesElsewhere) {
+  Library library = LoadedLibrary();
+  library.name = [](const void*) { return "another name"; };
+  EXPECT_STREQ(FindRecordFunctionMismatch(library), "its name");
+
+  library = LoadedLibrary();
+  library.num_inputs = [](const void*) -> uint64_t { return 0; };
+  EXPECT_STREQ(FindRecordFunctionMismatch(library), "its inputs");
+
+  library = LoadedLibrary();
+  library.num_outputs = [](const void*) -> uint64_t { return 0; };
+  EXPECT_STREQ(FindRecordFunctionMismatch(library), "its outputs");
+
+  library = LoadedLibrary();
+  library.set_async = [](void*) {};
+  EXPECT_STREQ(FindRecordFunctionMismatch(library), "whether it is asynchronous");
+
+  library = LoadedLibrary();
+  library.before = [](void*, FunctionDescriptor, int64_t) {};
+  EXPECT_STREQ(FindRecordFunctionMismatch(library), "how its callbacks are kept");
+}
+
+TEST(LayoutCheck, NamesWhatLiesElsewhereInABackend) {
+  Library library = LoadedLibrary();
+  library.backend_construct = [](void* object, int32_t, int32_t size) {
+    static const auto real = LoadedLibrary().backend_construct;
+    real(object, size, size);
+  };
+  EXPECT_STREQ(FindBackendMismatch(library), "its rank");
+  library.backend_construct = nullptr;
+  EXPECT_STREQ(FindBackendMismatch(library), "not in this PyTorch");
+}
+
+}  // namespace
+}  // namespace tutti::tracer::torch
