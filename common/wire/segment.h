@@ -66,20 +66,35 @@ inline constexpr uint32_t kMaxStringBytes =
 
 // A span that has begun on this ring's thread and not ended: what a rank was
 // inside when it died or hung. Plain stores by the owner; readers may see a torn
-// newest entry and must treat it so (a killed thread leaves a stable one).
+// newest entry and must treat it so (a killed thread leaves a stable one). A span is
+// taken off before its record is written: it is open, recorded, or the one in flight.
 struct OpenSpan {
   uint64_t begin_ticks;
-  uint64_t identity;  // who will end it: RecordFunction address, NVTX stack, …
+  uint64_t identity;  // who will end it: RecordFunction address, NVTX domain, …
   uint32_t name;      // string index
   uint8_t kind;       // RecordKind of the record its end would write
   uint8_t scope;      // as CpuOpRecord::scope
-  uint16_t flags;
-  uint64_t aux;       // kind-specific: work handle of a collective, NVTX payload, …
+  uint16_t flags;     // OpenSpanFlag
+  uint64_t aux;       // collective: work handle; range: payload bits; …
   uint32_t domain;    // NVTX: domain string index; torch: communicator index
   uint32_t category;  // NVTX category
-  uint64_t aux2;      // collective: bytes
+  uint64_t aux2;      // collective: bytes; range: PackRangeDetail()
 };
 static_assert(sizeof(OpenSpan) == 48);
+enum OpenSpanFlag : uint16_t {
+  kSpanNotCaptured = 1,  // its source was switched off at its begin: nesting only, not an event
+};
+
+// OpenSpan::aux2 of a range: what else its RangeRecord will hold.
+inline constexpr uint64_t PackRangeDetail(uint32_t argb, uint16_t depth, uint8_t payload_type) {
+  return argb | uint64_t{depth} << 32 | uint64_t{payload_type} << 48;
+}
+inline constexpr uint32_t RangeArgb(uint64_t aux2) { return static_cast<uint32_t>(aux2); }
+inline constexpr uint16_t RangeDepth(uint64_t aux2) { return static_cast<uint16_t>(aux2 >> 32); }
+inline constexpr uint8_t RangePayloadType(uint64_t aux2) {
+  return static_cast<uint8_t>(aux2 >> 48);
+}
+
 inline constexpr uint32_t kOpenSpanDepth = 72;  // deeper spans are counted in open_depth only
 
 // Who may make each transition:
