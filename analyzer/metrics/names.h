@@ -1,0 +1,30 @@
+// What a torch operator or a GPU kernel does, told by its name. Names decide only where
+// no collective metadata does; look-alikes (at::native::reduce_kernel, fused triton
+// names with "all_reduce" in them, index kernels called all_to_all_…) stay compute.
+// Pure functions; callable from any thread.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace tutti::analyzer {
+
+// at::RecordScope as in cpu_op.scope.
+inline constexpr int64_t kScopeFunction = 0;
+inline constexpr int64_t kScopeBackward = 1;
+inline constexpr int64_t kScopeUser = 7;
+
+enum class OpRole {
+  kCompute,   // its time is compute on a compute lane
+  kBlocking,  // waits for something else: never compute, also inside a compute operator
+  kRange,     // a user's range: says where time was spent, not that it was computed
+};
+OpRole RoleOfOp(std::string_view name, int64_t scope);
+
+// "Optimizer.step#SGD.step" and the like.
+bool IsOptimizerStep(std::string_view name);
+
+enum class KernelRole { kCompute, kCommunication, kPeerCopy };
+KernelRole RoleOfKernel(std::string_view name);
+
+}  // namespace tutti::analyzer

@@ -1,0 +1,83 @@
+// Step windows: the time that belongs to each training step of one rank, from markers
+// or inferred from what repeats, and the numbering of steps over ranks.
+// Pure functions; callable from any thread. All times ns.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "common/interval.h"
+
+namespace tutti::analyzer {
+
+// A step as the host sees it.
+struct HostStep {
+  int64_t number = 0;       // as the program called it; index where inferred
+  Interval host;            // host enters and leaves it
+  bool is_partial = false;  // cut off by the begin or end of the trace
+};
+
+// Work that the host started (a collective, a kernel) and when it was done.
+struct LaunchedWork {
+  int64_t launch_ns = 0;
+  int64_t end_ns = 0;
+};
+
+struct StepWindow {
+  HostStep step;
+  Interval window;  // begin = max(end of the previous window, host begin);
+                    // end = max(host end, end of the last work launched in it)
+  std::optional<int64_t> between_steps_ns;  // gap to the previous window, nothing for the first
+};
+
+//   host      [step 0 ......)[step 1 ......)
+//   kernels        [======)  ·  [==============)
+//   launched in    0         ·  1
+//   window    [0             |1                )
+//
+// `steps` sorted by host.begin_ns, `work` by launch_ns. Windows never overlap. O(n).
+std::vector<StepWindow> BuildWindows(std::span<const HostStep> steps,
+                                     std::span<const LaunchedWork> work);
+
+// Steps that end with each optimizer run, from `capture` begin to its end. Optimizer
+// runs without a backward function between them (several optimizers, parameter groups)
+// end one step together. The first step holds set-up and the last one has no optimizer
+// run: both partial. `optimizer` and `backward_begin_ns` sorted; without any backward
+// function every optimizer run ends a step.
+std::vector<HostStep> StepsFromOptimizer(std::span<const Interval> optimizer,
+                                         std::span<const int64_t> backward_begin_ns,
+                                         Interval capture);
+
+// What repeats in a series of symbols: s[i] == s[i + period] from `first` on.
+struct Period {
+  size_t period = 0;
+  size_t first = 0;
+};
+// The shortest period that holds for all but 5 % of the series after an irregular start
+// of at most a third of it, and that is seen at least three times. O(n * period).
+std::optional<Period> FindPeriod(std::span<const int64_t> symbols);
+
+// Steps that end with the last collective of each period, partial as above. `symbols`
+// says what each collective is (communicator, op, bytes), `intervals` when it ran; both
+// in order of time. Empty if nothing repeats.
+std::vector<HostStep> StepsFromCollectives(std::span<const int64_t> symbols,
+                                           std::span<const Interval> intervals, Interval capture);
+
+// Steps of different ranks are the same if the program called them the same: by number
+// and occurrence (numbers start again with each epoch in many programs).
+struct StepKey {
+  int64_t number = 0;
+  int64_t occurrence = 0;
+  friend auto operator<=>(const StepKey&, const StepKey&) = default;
+};
+// Occurrences counted over the numbers of one rank in order of time.
+std::vector<StepKey> KeysOf(std::span<const int64_t> numbers);
+// Dense index of every key over all ranks, in the order in which ranks met them; an
+// order that all ranks agree on is kept. Input: the keys of each rank in order of time.
+std::map<StepKey, int64_t> NumberSteps(std::span<const std::vector<StepKey>> ranks);
+
+}  // namespace tutti::analyzer
