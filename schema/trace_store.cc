@@ -1,0 +1,118 @@
+#include "schema/trace_store.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "schema/sql.h"
+#include "schema/sqlite_error.h"
+
+namespace tutti::schema {
+namespace {
+
+constexpr int64_t kPageBytes = 16'384;
+constexpr int kChunkBytes = 1 << 20;  // the file grows by whole chunks while it is written
+// Interior pages, and pages begun in each table, that a commit adds to its rows.
+constexpr int64_t kSpareBytes = 64 * kPageBytes;
+constexpr int kFinishTimeoutMs = 10'000;  // somebody may be reading the file just then
+
+Status SyncPath(const std::string& path, int flags) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
+  const bool synced = file >= 0 && fsync(file) == 0;
+  const int error = errno;
+  if (file >= 0) close(file);
+  // Some file systems can't sync a folder and say so; their files are safe without it.
+  if (synced || error == EINVAL) return OkStatus();
+  return IoError(path + ": " + std::strerror(error));  // NOLINT(concurrency-mt-unsafe)
+}
+
+}  // namespace
+
+TraceStore::TraceStore(Database database, std::string ballast_path)
+    : database_(std::move(database)),
+      path_(database_->path()),
+      ballast_path_(std::move(ballast_path)) {}
+
+TraceStore::TraceStore(TraceStore&& other) noexcept
+    : database_(std::exchange(other.database_, std::nullopt)),
+      path_(std::move(other.path_)),
+      ballast_path_(std::exchange(other.ballast_path_, {})) {}
+
+TraceStore::~TraceStore() { ReleaseBallast(); }
+
+Result<TraceStore> TraceStore::Create(const std::string& path, int64_t ballast_bytes,
+                                      const char* vfs) {
+  TUTTI_ASSIGN_OR_RETURN(Database database, Database::Create(path, vfs));
+  std::string ballast_path = database.path() + ".ballast";
+  TraceStore store(std::move(database), std::move(ballast_path));
+  TUTTI_RETURN_IF_ERROR(store.MakeTables());
+  TUTTI_RETURN_IF_ERROR(store.MakeBallast(ballast_bytes));
+  return store;
+}
+
+Status TraceStore::MakeTables() {
+  // The page size must come before anything is written. Sync NORMAL: a killed process
+  // loses nothing, a power cut at most the latest commits, and neither damages the file.
+  const std::string settings = "PRAGMA page_size=" + std::to_string(kPageBytes) +
+                               "; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+                               "PRAGMA cache_size=-16384; PRAGMA temp_store=MEMORY;"
+                               "PRAGMA trusted_schema=OFF;";
+  TUTTI_RETURN_IF_ERROR(database_->Execute(settings));
+  int chunk_bytes = kChunkBytes;
+  sqlite3_file_control(database_->handle(), "main", SQLITE_FCNTL_CHUNK_SIZE, &chunk_bytes);
+  TUTTI_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*database_));
+  TUTTI_RETURN_IF_ERROR(
+      database_->Execute("PRAGMA application_id=" + std::to_string(kApplicationId) +
+                         "; PRAGMA user_version=" + std::to_string(kSchemaVersion)));
+  TUTTI_RETURN_IF_ERROR(database_->Execute(std::string(RawSql())));
+  TUTTI_RETURN_IF_ERROR(
+      database_->Execute("INSERT INTO meta VALUES ('file.kind', 'rank'), ('schema.version', '" +
+                         std::to_string(kSchemaVersion) + "')"));
+  return transaction.Commit();
+}
+
+Status TraceStore::MakeBallast(int64_t bytes) {
+  const int file =
+      open(ballast_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+  const int error = file < 0 ? errno : posix_fallocate(file, 0, bytes);
+  if (file >= 0) close(file);
+  if (error == 0) return OkStatus();
+  return IoError(ballast_path_ + ": " + std::strerror(error));  // NOLINT(concurrency-mt-unsafe)
+}
+
+Status TraceStore::Reserve(int64_t bytes) {
+  TUTTI_ASSIGN_OR_RETURN(const int64_t pages, database_->QueryOne<int64_t>("PRAGMA page_count"));
+  sqlite3_int64 wanted_bytes = pages * kPageBytes + bytes + kSpareBytes;
+  const int code =
+      sqlite3_file_control(database_->handle(), "main", SQLITE_FCNTL_SIZE_HINT, &wanted_bytes);
+  if (code == SQLITE_OK || code == SQLITE_NOTFOUND) return OkStatus();
+  return IoError(path_ + ": the disk is full (no room for " + std::to_string(bytes) + " bytes)");
+}
+
+void TraceStore::ReleaseBallast() {
+  if (!ballast_path_.empty()) unlink(ballast_path_.c_str());
+  ballast_path_.clear();
+}
+
+void TraceStore::StopReserving() {
+  int chunk_bytes = 0;
+  sqlite3_file_control(database_->handle(), "main", SQLITE_FCNTL_CHUNK_SIZE, &chunk_bytes);
+}
+
+Status TraceStore::Finish() {
+  sqlite3_busy_timeout(database_->handle(), kFinishTimeoutMs);
+  TUTTI_RETURN_IF_ERROR(database_->Execute("PRAGMA wal_checkpoint(TRUNCATE)"));
+  TUTTI_ASSIGN_OR_RETURN(const std::string mode,
+                         database_->QueryOne<std::string>("PRAGMA journal_mode=DELETE"));
+  if (mode != "delete") return IoError(path_ + ": in use by another process");
+  database_.reset();
+  ReleaseBallast();
+  TUTTI_RETURN_IF_ERROR(SyncPath(path_, 0));
+  return SyncPath(path_.substr(0, path_.rfind('/') + 1), O_DIRECTORY);
+}
+
+}  // namespace tutti::schema
