@@ -1,0 +1,125 @@
+#include "workloads/common/batch_loader.h"
+
+#include <torch/torch.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "tracer/annotate.h"
+
+namespace tutti::workloads {
+namespace {
+
+using Example = torch::data::Example<>;
+using RandomSampler = torch::data::samplers::DistributedRandomSampler;
+
+// What the loader's threads and the training thread share.
+struct Shared {
+  std::atomic<int64_t> begun{0};     // batches that a worker has begun to fetch
+  std::atomic<int64_t> finished{0};  // batches that are ready or taken
+  std::mutex disk;                   // held while the slow disk serves a batch
+  FaultPlan plan;
+};
+
+// Batches are fetched in the order in which they will be trained on, so the n-th fetch is for
+// step n.
+void WaitForSlowDisk(Shared& shared, int64_t step) {
+  if (const auto delay_ns = shared.plan.AmountNs(FaultKind::kSlowLoader, step)) {
+    const std::lock_guard<std::mutex> one_at_a_time(shared.disk);
+    std::this_thread::sleep_for(std::chrono::nanoseconds(*delay_ns));
+  }
+}
+
+class Dataset : public torch::data::datasets::BatchDataset<Dataset, Example> {
+ public:
+  Dataset(TensorData data, std::shared_ptr<Shared> shared)
+      : data_(std::move(data)), shared_(std::move(shared)) {}
+
+  Example get_batch(at::ArrayRef<size_t> indices) override {
+    WaitForSlowDisk(*shared_, shared_->begun.fetch_add(1));
+    const std::vector<int64_t> rows(indices.begin(), indices.end());
+    const auto index = torch::tensor(rows, torch::kLong);
+    Example example(data_.decode(data_.inputs.index_select(0, index)),
+                    data_.targets.index_select(0, index));
+    shared_->finished.fetch_add(1);
+    return example;
+  }
+
+  std::optional<size_t> size() const override { return static_cast<size_t>(data_.inputs.size(0)); }
+
+ private:
+  TensorData data_;
+  std::shared_ptr<Shared> shared_;
+};
+
+// DataLoader keeps its sampler to itself; this one stays within reach, for set_epoch.
+class SharedSampler : public torch::data::samplers::Sampler<> {
+ public:
+  explicit SharedSampler(std::shared_ptr<RandomSampler> sampler) : sampler_(std::move(sampler)) {}
+  void reset(std::optional<size_t> size = std::nullopt) override { sampler_->reset(size); }
+  std::optional<std::vector<size_t>> next(size_t count) override { return sampler_->next(count); }
+  void save(torch::serialize::OutputArchive& archive) const override { sampler_->save(archive); }
+  void load(torch::serialize::InputArchive& archive) override { sampler_->load(archive); }
+
+ private:
+  std::shared_ptr<RandomSampler> sampler_;
+};
+
+}  // namespace
+
+class BatchLoader::Impl {
+ public:
+  Impl(TensorData data, const Shape& shape, FaultPlan plan)
+      : shared_(std::make_shared<Shared>()),
+        sampler_(std::make_shared<RandomSampler>(static_cast<size_t>(data.inputs.size(0)),
+                                                 static_cast<size_t>(shape.world_size),
+                                                 static_cast<size_t>(shape.rank))) {
+    shared_->plan = std::move(plan);
+    loader_ =
+        torch::data::make_data_loader(Dataset(std::move(data), shared_), SharedSampler(sampler_),
+                                      torch::data::DataLoaderOptions()
+                                          .batch_size(static_cast<size_t>(shape.batch))
+                                          .workers(static_cast<size_t>(shape.workers)));
+  }
+
+  Batch Next() {
+    tutti_data_wait_begin("train", shared_->finished.load() - taken_);
+    if (position_) ++*position_;
+    if (!position_ || *position_ == loader_->end()) BeginEpoch();
+    tutti_data_wait_end();
+    ++taken_;
+    return {(*position_)->data, (*position_)->target};
+  }
+
+ private:
+  using Loader = torch::data::StatelessDataLoader<Dataset, SharedSampler>;
+  using Position = torch::data::Iterator<Example>;
+
+  void BeginEpoch() {
+    sampler_->set_epoch(epoch_++);
+    position_.reset();
+    position_.emplace(loader_->begin());
+    // Comparing an iterator fetches its batch; here, so that the wait is annotated.
+    if (*position_ == loader_->end()) throw std::runtime_error("a rank has no samples");
+  }
+
+  std::shared_ptr<Shared> shared_;
+  std::shared_ptr<RandomSampler> sampler_;
+  std::unique_ptr<Loader> loader_;
+  std::optional<Position> position_;
+  size_t epoch_ = 0;
+  int64_t taken_ = 0;
+};
+
+BatchLoader::BatchLoader(TensorData data, const Shape& shape, FaultPlan plan)
+    : impl_(std::make_unique<Impl>(std::move(data), shape, std::move(plan))) {}
+
+BatchLoader::~BatchLoader() = default;
+
+Batch BatchLoader::Next() { return impl_->Next(); }
+
+}  // namespace tutti::workloads

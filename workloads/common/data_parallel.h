@@ -1,0 +1,49 @@
+// Data parallelism in C++: what torch.nn.parallel.DistributedDataParallel does around a model.
+#ifndef TUTTI_WORKLOADS_COMMON_DATA_PARALLEL_H_
+#define TUTTI_WORKLOADS_COMMON_DATA_PARALLEL_H_
+
+#include <cstdint>
+#include <memory>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#include <torch/csrc/distributed/c10d/reducer.hpp>
+#include <vector>
+
+namespace tutti::workloads {
+
+// Keeps the ranks' parameters equal: all-reduces gradients in buckets while backward still
+// runs (c10d::Reducer). One thread, the one that trains. Errors are thrown by LibTorch.
+class DataParallel {
+ public:
+  // Broadcasts rank 0's parameters to all ranks. |bucket_bytes| caps a bucket.
+  DataParallel(std::vector<at::Tensor> parameters, c10::intrusive_ptr<c10d::ProcessGroup> group,
+               int64_t bucket_bytes);
+
+  // At the start of a step. Rebuilds the buckets once, in the order in which gradients came.
+  void BeforeForward();
+
+  // Between forward and backward; without it backward only computes local gradients.
+  void BeforeBackward(const at::Tensor& loss);
+
+  // After a backward of local gradients: all-reduces them now, bucket by bucket, and waits. For
+  // the fault late_allreduce; the sums are the same, only their overlap is lost.
+  void AllReduceNow();
+
+  // Number of gradient buckets, each one all-reduce a step. Valid after the first backward.
+  size_t buckets() const;
+
+ private:
+  std::vector<at::Tensor> parameters_;
+  c10::intrusive_ptr<c10d::ProcessGroup> group_;
+  std::vector<std::vector<size_t>> bucket_indices_;
+  std::unique_ptr<c10d::Reducer> reducer_;
+};
+
+// A hash of the parameters' bits.
+uint64_t Checksum(const std::vector<at::Tensor>& parameters);
+
+// |value| of every rank, by an all-gather on |device|.
+std::vector<int64_t> AllGather(c10d::ProcessGroup& group, int64_t value, at::Device device);
+
+}  // namespace tutti::workloads
+
+#endif  // TUTTI_WORKLOADS_COMMON_DATA_PARALLEL_H_

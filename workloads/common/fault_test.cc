@@ -1,0 +1,100 @@
+#include "workloads/common/fault.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace tutti::workloads {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::string ErrorOf(std::string_view text) {
+  try {
+    ParseFault(text);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ParseFault, ReadsKindAmountRanksAndSteps) {
+  const Fault fault = ParseFault("extra_compute:1.5ms@0,2-3#10:30");
+  EXPECT_EQ(fault.kind, FaultKind::kExtraCompute);
+  EXPECT_EQ(fault.amount_ns, 1'500'000);
+  EXPECT_THAT(fault.ranks, ElementsAre(0, 2, 3));
+  EXPECT_EQ(fault.begin_step, 10);
+  EXPECT_EQ(fault.end_step, 30);
+}
+
+TEST(ParseFault, DefaultsToAllRanksAndAllSteps) {
+  const Fault fault = ParseFault("slow_loader:20ms");
+  EXPECT_THAT(fault.ranks, IsEmpty());
+  EXPECT_EQ(fault.begin_step, 0);
+  EXPECT_EQ(fault.end_step, std::numeric_limits<int64_t>::max());
+}
+
+TEST(ParseFault, ReadsEveryUnit) {
+  EXPECT_EQ(ParseFault("slow_loader:7ns").amount_ns, 7);
+  EXPECT_EQ(ParseFault("slow_loader:7us").amount_ns, 7'000);
+  EXPECT_EQ(ParseFault("slow_loader:7ms").amount_ns, 7'000'000);
+  EXPECT_EQ(ParseFault("slow_loader:7s").amount_ns, 7'000'000'000);
+}
+
+TEST(ParseFault, ReadsOneStepAndOpenRanges) {
+  const Fault one = ParseFault("skip_collective@1#20");
+  EXPECT_EQ(one.begin_step, 20);
+  EXPECT_EQ(one.end_step, 21);
+  EXPECT_EQ(ParseFault("late_allreduce#5:").begin_step, 5);
+  EXPECT_EQ(ParseFault("late_allreduce#:5").end_step, 5);
+}
+
+TEST(ParseFault, MergesRepeatedRanks) {
+  EXPECT_THAT(ParseFault("slow_loader:1ms@3,1-3,2").ranks, ElementsAre(1, 2, 3));
+}
+
+TEST(ParseFault, SaysWhatIsWrong) {
+  EXPECT_THAT(ErrorOf("slow_disk:5ms"), HasSubstr("unknown kind of fault: 'slow_disk:5ms'"));
+  EXPECT_THAT(ErrorOf("slow_loader"), HasSubstr("needs an amount"));
+  EXPECT_THAT(ErrorOf("slow_loader:5"), HasSubstr("not a duration"));
+  EXPECT_THAT(ErrorOf("slow_loader:5min"), HasSubstr("not a duration"));
+  EXPECT_THAT(ErrorOf("slow_loader:1.2.3s"), HasSubstr("not a duration"));
+  EXPECT_THAT(ErrorOf("slow_loader:99999999999s"), HasSubstr("too long"));
+  EXPECT_THAT(ErrorOf("late_allreduce:5ms"), HasSubstr("takes no amount"));
+  EXPECT_THAT(ErrorOf("late_allreduce@1"), HasSubstr("always on all ranks"));
+  EXPECT_THAT(ErrorOf("slow_loader:5ms@"), HasSubstr("not a list of ranks"));
+  EXPECT_THAT(ErrorOf("slow_loader:5ms@-1"), HasSubstr("not a list of ranks"));
+  EXPECT_THAT(ErrorOf("slow_loader:5ms@3-1"), HasSubstr("not a range of ranks"));
+  EXPECT_THAT(ErrorOf("slow_loader:5ms#x"), HasSubstr("not a step"));
+  EXPECT_THAT(ErrorOf("slow_loader:5ms#9:9"), HasSubstr("empty range"));
+}
+
+TEST(FaultPlan, ActsOnlyOnItsRanksAndSteps) {
+  const std::vector<Fault> faults = {ParseFault("extra_compute:5ms@1#10:20")};
+  const FaultPlan affected(faults, 1);
+  EXPECT_EQ(affected.AmountNs(FaultKind::kExtraCompute, 9), std::nullopt);
+  EXPECT_EQ(affected.AmountNs(FaultKind::kExtraCompute, 10), 5'000'000);
+  EXPECT_EQ(affected.AmountNs(FaultKind::kExtraCompute, 20), std::nullopt);
+  EXPECT_EQ(affected.AmountNs(FaultKind::kSlowLoader, 10), std::nullopt);
+  EXPECT_EQ(FaultPlan(faults, 0).AmountNs(FaultKind::kExtraCompute, 10), std::nullopt);
+}
+
+TEST(FaultPlan, AddsUpFaultsOfOneKind) {
+  const FaultPlan plan({ParseFault("slow_loader:5ms"), ParseFault("slow_loader:2ms@0")}, 0);
+  EXPECT_EQ(plan.AmountNs(FaultKind::kSlowLoader, 3), 7'000'000);
+}
+
+TEST(FaultTruth, NamesTheRanksAndStepsOfThisRun) {
+  EXPECT_EQ(FaultTruth(ParseFault("slow_loader:30ms@1,7"), 4, 60),
+            R"({"kind":"slow_loader","amount_ns":30000000,"ranks":[1],"steps":[0,60]})");
+  EXPECT_EQ(FaultTruth(ParseFault("late_allreduce#50:90"), 2, 60),
+            R"({"kind":"late_allreduce","amount_ns":0,"ranks":[0,1],"steps":[50,60]})");
+  EXPECT_EQ(FaultTruth(ParseFault("skip_collective@0#70"), 2, 60),
+            R"({"kind":"skip_collective","amount_ns":60000000000,"ranks":[0],"steps":[60,60]})");
+}
+
+}  // namespace
+}  // namespace tutti::workloads

@@ -1,0 +1,64 @@
+#include "workloads/common/options.h"
+
+#include <CLI/CLI.hpp>
+#include <stdexcept>
+
+namespace tutti::workloads {
+namespace {
+
+constexpr const char* kFaultHelp =
+    "Fault to inject, KIND[:AMOUNT][@RANKS][#STEPS]; may be repeated. Kinds: slow_loader, "
+    "extra_compute, late_allreduce, skip_collective; for example slow_loader:30ms@1#10:";
+
+// Validates each --inject where the user can still be told about it.
+std::string FaultObjection(const std::string& text) {
+  try {
+    ParseFault(text);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+std::optional<int> ParseOptions(const std::string& name, const std::string& description, int argc,
+                                char** argv, Options& options) {
+  CLI::App app(description, name);
+  app.option_defaults()->always_capture_default();
+  std::vector<std::string> faults;
+  app.add_option("--batch", options.batch, "Samples per step and rank")->check(CLI::PositiveNumber);
+  app.add_option("--steps", options.steps, "Steps to train")->check(CLI::PositiveNumber);
+  if (options.hidden > 0) {
+    app.add_option("--hidden", options.hidden, "Width of the hidden layer")
+        ->check(CLI::PositiveNumber);
+  }
+  app.add_option("--bucket-mb", options.bucket_mb, "Capacity of a gradient bucket in MiB")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--workers", options.workers, "Threads of the data loader; 0: none")
+      ->check(CLI::Range(0, 256));
+  app.add_option("--lr", options.lr, "Learning rate")->check(CLI::PositiveNumber);
+  if (options.reads_images) {
+    app.add_option("--data", options.data_dir, "Folder with MNIST's uncompressed IDX files")
+        ->check(CLI::ExistingDirectory);
+  }
+  app.add_option("--backend", options.backend, "Backend of the process group")
+      ->check(CLI::IsMember({"gloo", "nccl"}));
+  app.add_option("--seed", options.seed, "Seed of parameters and generated data");
+  app.add_option("--threads", options.threads,
+                 "Threads per operator; 0: one if ranks share the machine, else all cores")
+      ->check(CLI::Range(0, 1024));
+  app.add_option("--timeout", options.timeout_s, "Seconds after which a collective fails")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--inject", faults, kFaultHelp)->check(FaultObjection)->expected(1)->take_all();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    constexpr int kUsageError = 2;
+    return app.exit(error) == 0 ? 0 : kUsageError;
+  }
+  for (const std::string& fault : faults) options.faults.push_back(ParseFault(fault));
+  return std::nullopt;
+}
+
+}  // namespace tutti::workloads

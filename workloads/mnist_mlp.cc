@@ -1,0 +1,63 @@
+// mnist_mlp: a multi-layer perceptron (784 - hidden - 10) that learns handwritten digits,
+// data-parallel over any number of ranks. README.md says what its trace looks like.
+#include <torch/torch.h>
+
+#include <memory>
+
+#include "workloads/common/images.h"
+#include "workloads/common/training.h"
+
+namespace tutti::workloads {
+namespace {
+
+// Pixels to floats of about zero mean and unit deviation (MNIST's own figures).
+torch::Tensor DecodeImages(const torch::Tensor& pixels) {
+  constexpr double kMean = 0.1307;
+  constexpr double kDeviation = 0.3081;
+  return pixels.to(torch::kFloat).div_(255).sub_(kMean).div_(kDeviation);
+}
+
+// Tensors over the set's memory, which they keep alive.
+TensorData AsTensors(ImageSet images) {
+  const auto owner = std::make_shared<ImageSet>(std::move(images));
+  const auto count = static_cast<int64_t>(owner->size());
+  const auto keep_alive = [owner](void*) {};
+  TensorData data;
+  data.inputs = torch::from_blob(owner->pixels.data(), {count, int64_t{kImagePixels}}, keep_alive,
+                                 torch::kByte);
+  data.targets =
+      torch::from_blob(owner->labels.data(), {count}, keep_alive, torch::kByte).to(torch::kLong);
+  data.decode = DecodeImages;
+  return data;
+}
+
+TrainingTask MakeTask(const Options& options) {
+  ImageSet images = LoadImages(options.data_dir);
+  const torch::nn::Sequential model(
+      torch::nn::Linear(static_cast<int64_t>(kImagePixels), options.hidden), torch::nn::ReLU(),
+      torch::nn::Linear(options.hidden, kImageClasses));
+  TrainingTask task;
+  task.name = "mnist_mlp";
+  task.data_description = images.description;
+  task.model = model.ptr();
+  task.loss = [](const torch::Tensor& output, const torch::Tensor& target) {
+    return torch::nn::functional::cross_entropy(output, target);
+  };
+  task.data = AsTensors(std::move(images));
+  return task;
+}
+
+}  // namespace
+}  // namespace tutti::workloads
+
+int main(int argc, char** argv) {
+  tutti::workloads::Options options;
+  // 10 KiB: the last layer's 20 KiB of gradients fill a bucket of their own, whose all-reduce
+  // overlaps with the rest of backward.
+  options.bucket_mb = 0.01;
+  const auto status = tutti::workloads::ParseOptions(
+      "mnist_mlp", "Trains a perceptron on handwritten digits, data-parallel.", argc, argv,
+      options);
+  if (status) return *status;
+  return tutti::workloads::RunTraining("mnist_mlp", options, tutti::workloads::MakeTask);
+}
