@@ -108,7 +108,7 @@ class Entry {
   uint32_t Intern(const char* address, size_t length) noexcept {
     if (thread_ != nullptr) [[likely]] {
       const CachedString& cached = thread_->strings[CacheSlot(address)];
-      if (cached.address == address && cached.length == length &&
+      if (cached.address == address && cached.length == length && length != 0 &&
           std::memcmp(cached.stored, address, length) == 0) {
         return cached.index;
       }
@@ -150,9 +150,9 @@ class Entry {
     return {EndedSpan::Outcome::kFound, static_cast<uint16_t>(below), &top};
   }
 
-  // The innermost open span with |identity| on this thread, nullptr if none. Looks at each
-  // span from the top until it is found.
-  const wire::OpenSpan* FindSpan(uint64_t identity) const noexcept;
+  // The innermost open span with |identity| on this thread, nullptr if none; for filling in
+  // what was not known at its begin. Looks at each span from the top until it is found.
+  wire::OpenSpan* FindSpan(uint64_t identity) noexcept;
 
   // Counts |count| events lost for |reason| on this thread, and has a LossRecord written
   // before its next event.
@@ -169,7 +169,9 @@ class Entry {
 
   void Claim(uint32_t epoch) noexcept;
   void CountReentry() noexcept;
+  void EmitThread() noexcept;
   bool EmitSlow(const void* record, uint32_t cells) noexcept;
+  bool HasRoom(uint32_t cells) noexcept;
   bool MoveUp() noexcept;
   void CountNoRing() noexcept;
   uint32_t InternSlow(const char* address, size_t length) noexcept;

@@ -61,6 +61,12 @@ bool OpenGate() noexcept;
 // differ from those of its parent that its copied thread-local state belongs to.
 uint32_t NextEpoch() noexcept;
 
+// Whether this process may yet become a rank. One load: for what runs in every process that
+// loads us.
+inline bool IsCandidate() noexcept {
+  return CurrentGate().state.load(std::memory_order_relaxed) == SessionState::kCandidate;
+}
+
 // Whether this process is a rank. One load.
 inline bool Active() noexcept { return CurrentGate().epoch.load(std::memory_order_acquire) != 0; }
 

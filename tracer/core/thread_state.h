@@ -42,7 +42,7 @@ struct alignas(64) ThreadState {
   uint32_t pending_mask;  // bit per LossReason with a pending count
   uint32_t tid;
   uint64_t start_ticks;
-  uint32_t ring_index;
+  uint32_t generation;
   uint32_t size_class;
 
   PendingLoss pending[wire::kLossReasonCount];

@@ -1,0 +1,336 @@
+#include "tracer/core/entry.h"
+
+#include <sys/prctl.h>
+
+#include <bit>
+
+#include "tracer/core/process_info.h"
+
+namespace tutti::tracer {
+namespace {
+
+using wire::LossReason;
+using wire::RecordKind;
+
+// A thread without a ring looks for one again after this many events: the search walks all
+// ring headers.
+constexpr uint32_t kClaimCountdown = 256;
+
+// A thread whose ring stays full looks for a larger one again after this many drops.
+constexpr uint64_t kMoveUpEvery = 1024;
+
+// Adds to a counter of which this thread is the only writer.
+void AddOwned(wire::LossCounter& counter, uint64_t count, uint64_t ticks) noexcept {
+  const uint64_t before = counter.count.load(std::memory_order_relaxed);
+  if (before == 0) counter.first_ticks.store(ticks, std::memory_order_relaxed);
+  counter.last_ticks.store(ticks, std::memory_order_relaxed);
+  counter.count.store(before + count, std::memory_order_relaxed);
+}
+
+// Adds to a counter that several threads, or a thread and its signal handlers, write.
+void AddShared(wire::LossCounter& counter, uint64_t count, uint64_t ticks) noexcept {
+  uint64_t first = 0;
+  counter.first_ticks.compare_exchange_strong(first, ticks, std::memory_order_relaxed);
+  counter.last_ticks.store(ticks, std::memory_order_relaxed);
+  counter.count.fetch_add(count, std::memory_order_relaxed);
+}
+
+void AddPending(PendingLoss& pending, uint64_t count, uint64_t ticks) noexcept {
+  if (pending.count == 0) pending.first_ticks = ticks;
+  pending.last_ticks = ticks;
+  pending.count += count;
+}
+
+void MovePending(PendingLoss& from, ThreadState& to, LossReason reason) noexcept {
+  if (from.count == 0) return;
+  const auto index = static_cast<uint32_t>(reason);
+  to.pending[index] = from;
+  to.pending_mask |= 1u << index;
+  from = {};
+}
+
+// Claims the first free ring of at least |size_class|, nullptr if there is none.
+ThreadState* ClaimRing(const Gate& gate, uint32_t size_class) noexcept {
+  for (uint32_t i = 0; i < gate.ring_count; ++i) {
+    const RingRef& ref = gate.rings[i];
+    if (ref.size_class < size_class) continue;
+    auto owner = wire::RingOwner::kFree;
+    if (ref.header->owner.load(std::memory_order_relaxed) != owner) continue;
+    if (!ref.header->owner.compare_exchange_strong(owner, wire::RingOwner::kClaimed,
+                                                   std::memory_order_acq_rel)) {
+      continue;
+    }
+    ThreadState& thread = gate.threads[i];
+    thread.ring = ref.header;
+    thread.cells = ref.cells;
+    thread.capacity_cells = ref.capacity_cells;
+    thread.size_class = ref.size_class;
+    thread.head = ref.header->head.load(std::memory_order_relaxed);
+    thread.tail_seen = ref.header->tail.load(std::memory_order_acquire);
+    thread.depth = 0;
+    thread.pending_mask = 0;
+    std::memset(thread.pending, 0, sizeof(thread.pending));
+    return &thread;
+  }
+  return nullptr;
+}
+
+// Fills in who owns the ring. |tid| last: the collector takes a ring with tid 0 for one that
+// is still being claimed.
+void PublishOwner(ThreadState& thread, uint32_t tid, uint64_t start_ticks) noexcept {
+  wire::RingHeader& ring = *thread.ring;
+  thread.tid = tid;
+  thread.start_ticks = start_ticks;
+  thread.generation = ring.generation.load(std::memory_order_relaxed) + 1;
+  ring.open_depth.store(0, std::memory_order_relaxed);
+  ring.generation.store(thread.generation, std::memory_order_relaxed);
+  ring.thread_start_ticks.store(start_ticks, std::memory_order_relaxed);
+  ring.tid.store(tid, std::memory_order_release);
+}
+
+const wire::OpenSpan& SpanAt(const ThreadState& thread, uint32_t index) noexcept {
+  return index < wire::kOpenSpanDepth ? thread.ring->open_spans[index]
+                                      : thread.deep_spans[index - wire::kOpenSpanDepth];
+}
+
+wire::OpenSpan& SpanAt(ThreadState& thread, uint32_t index) noexcept {
+  return index < wire::kOpenSpanDepth ? thread.ring->open_spans[index]
+                                      : thread.deep_spans[index - wire::kOpenSpanDepth];
+}
+
+void StoreDepth(ThreadState& thread, uint32_t depth) noexcept {
+  thread.depth = depth;
+  thread.ring->open_depth.store(depth, std::memory_order_release);
+}
+
+uint32_t StoredSpans(const ThreadState& thread) noexcept {
+  return thread.depth < kMaxSpanDepth ? thread.depth : kMaxSpanDepth;
+}
+
+// Index of the innermost span with |identity| plus one, 0 if there is none.
+uint32_t FindFromTop(const ThreadState& thread, uint64_t identity) noexcept {
+  uint32_t above = StoredSpans(thread);
+  while (above > 0 && SpanAt(thread, above - 1).identity != identity) --above;
+  return above;
+}
+
+void RemoveSpan(ThreadState& thread, uint32_t index) noexcept {
+  const uint32_t last = thread.depth - 1;
+  for (uint32_t i = index; i < last; ++i) SpanAt(thread, i) = SpanAt(thread, i + 1);
+  StoreDepth(thread, last);
+}
+
+bool IsOperator(const wire::OpenSpan& span) noexcept {
+  return span.kind != static_cast<uint8_t>(RecordKind::kRange);
+}
+
+}  // namespace
+
+// The first event of a thread in this session, or another one of a thread without a ring.
+void Entry::Claim(uint32_t epoch) noexcept {
+  ThreadSlot& slot = Thread::slot;
+  if (slot.epoch != epoch) {
+    slot.epoch = epoch;
+    slot.state = nullptr;
+    slot.no_ring = {};
+    slot.claim_countdown = 0;
+  }
+  if (slot.claim_countdown > 0) {
+    --slot.claim_countdown;
+    return;
+  }
+  const ErrnoKeeper keeper;
+  ThreadState* const thread = ClaimRing(gate_, 0);
+  if (thread == nullptr) {
+    slot.claim_countdown = kClaimCountdown;
+    return;
+  }
+  const pid_t tid = ThreadId();
+  PublishOwner(*thread, static_cast<uint32_t>(tid), ThreadStartTicks(tid));
+  slot.state = thread_ = thread;
+  EmitThread();
+  MovePending(slot.no_ring, *thread, LossReason::kNoRing);
+}
+
+void Entry::EmitThread() noexcept {
+  const ErrnoKeeper keeper;
+  char name[16] = {};
+  prctl(PR_GET_NAME, name);
+  // Not InternText: a loss it counts would stand before this record, which is the first.
+  Emit(wire::ThreadRecord{.header = HeaderOf(RecordKind::kThread, gate_.strings.Intern(name)),
+                          .ticks = Now(),
+                          .tid = thread_->tid,
+                          .generation = thread_->generation,
+                          .start_ticks = thread_->start_ticks,
+                          .reserved = {}});
+}
+
+// Everything that Emit's few instructions leave out: a tail that is out of date, losses to
+// tell first, records of several cells, a full ring.
+bool Entry::EmitSlow(const void* record, uint32_t cells) noexcept {
+  if (thread_ == nullptr) {
+    CountNoRing();
+    return false;
+  }
+  const uint32_t wanted = cells + static_cast<uint32_t>(std::popcount(thread_->pending_mask));
+  if (!HasRoom(wanted)) {
+    const uint64_t drops = thread_->pending[static_cast<uint32_t>(LossReason::kRingFull)].count;
+    if (drops % kMoveUpEvery != 0 || !MoveUp() || !HasRoom(wanted)) {
+      CountLoss(LossReason::kRingFull);
+      return false;
+    }
+  }
+  ThreadState& thread = *thread_;
+  uint64_t position = thread.head;
+  for (; thread.pending_mask != 0; thread.pending_mask &= thread.pending_mask - 1) {
+    const auto reason = static_cast<uint16_t>(std::countr_zero(thread.pending_mask));
+    PendingLoss& loss = thread.pending[reason];
+    const wire::LossRecord told{
+        HeaderOf(RecordKind::kLoss, 0, reason), loss.first_ticks, loss.last_ticks, loss.count, {}};
+    std::memcpy(CellAt(thread, position++), &told, sizeof(told));
+    loss = {};
+  }
+  const auto* bytes = static_cast<const std::byte*>(record);
+  for (uint32_t i = 0; i < cells; ++i) {
+    std::memcpy(CellAt(thread, position++), bytes + i * wire::kCellBytes, wire::kCellBytes);
+  }
+  thread.head = position;
+  thread.ring->head.store(position, std::memory_order_release);
+  return true;
+}
+
+bool Entry::HasRoom(uint32_t cells) noexcept {
+  ThreadState& thread = *thread_;
+  const auto fits = [&] {
+    // Unsigned: a tail beyond the head, which only a broken collector writes, does not fit.
+    return thread.head - thread.tail_seen + cells <= thread.capacity_cells;
+  };
+  if (fits()) return true;
+  thread.tail_seen = thread.ring->tail.load(std::memory_order_acquire);
+  return fits();
+}
+
+// Goes on in a free ring of a larger class. The collector drains what the old one holds.
+bool Entry::MoveUp() noexcept {
+  ThreadState& old = *thread_;
+  ThreadState* const larger = ClaimRing(gate_, old.size_class + 1);
+  if (larger == nullptr) return false;
+  PublishOwner(*larger, old.tid, old.start_ticks);
+  for (uint32_t i = 0; i < StoredSpans(old); ++i) SpanAt(*larger, i) = SpanAt(old, i);
+  StoreDepth(*larger, old.depth);
+  Thread::slot.state = thread_ = larger;
+  EmitThread();
+  for (uint32_t reason = 1; reason < wire::kLossReasonCount; ++reason) {
+    MovePending(old.pending[reason], *larger, static_cast<LossReason>(reason));
+  }
+  old.ring->open_depth.store(0, std::memory_order_release);
+  old.ring->owner.store(wire::RingOwner::kAbandoned, std::memory_order_release);
+  return true;
+}
+
+void Entry::CountLoss(LossReason reason, uint64_t count) noexcept {
+  if (thread_ == nullptr) return CountNoRing();
+  const auto index = static_cast<uint32_t>(reason);
+  const uint64_t now = Now();
+  AddOwned(thread_->ring->lost[index], count, now);
+  AddPending(thread_->pending[index], count, now);
+  thread_->pending_mask |= 1u << index;
+}
+
+void Entry::CountNoRing() noexcept {
+  const uint64_t now = Now();
+  AddShared(gate_.segment->lost_no_ring, 1, now);
+  AddPending(Thread::slot.no_ring, 1, now);
+}
+
+// The interrupted Entry may be in the middle of anything, so this touches atomics only; the
+// loss stands in the ring's totals and has no record at its place.
+void Entry::CountReentry() noexcept {
+  const ThreadSlot& slot = Thread::slot;
+  const bool owns_ring = slot.state != nullptr && slot.epoch == gate_.epoch.load();
+  wire::LossCounter& counter =
+      owns_ring ? slot.state->ring->lost[static_cast<uint32_t>(LossReason::kReentered)]
+                : gate_.segment->lost_no_ring;
+  AddShared(counter, 1, Now());
+}
+
+uint32_t Entry::InternSlow(const char* address, size_t length) noexcept {
+  const uint32_t index = InternText({address, length});
+  if (thread_ != nullptr && index != wire::kNoString && length <= wire::kMaxStringBytes) {
+    thread_->strings[CacheSlot(address)] = {address, gate_.strings.Text(index).data(),
+                                            static_cast<uint32_t>(length), index};
+  }
+  return index;
+}
+
+uint32_t Entry::InternText(std::string_view text) noexcept {
+  const uint32_t index = gate_.strings.Intern(text);
+  if (index == wire::kNoString && !text.empty() && thread_ != nullptr) {
+    CountLoss(LossReason::kStringTableFull);
+  }
+  return index;
+}
+
+void Entry::BeginSpanSlow(const wire::OpenSpan& span) noexcept {
+  if (thread_ == nullptr) return;  // its end counts the event
+  if (thread_->depth < kMaxSpanDepth) {
+    SpanAt(*thread_, thread_->depth) = span;
+  } else if ((span.flags & wire::kSpanNotCaptured) == 0) {
+    CountLoss(LossReason::kTooDeep);
+  }
+  StoreDepth(*thread_, thread_->depth + 1);
+}
+
+EndedSpan Entry::EndSpanSlow(uint64_t identity) noexcept {
+  if (thread_ == nullptr) {
+    CountNoRing();
+    return {EndedSpan::Outcome::kDropped, 0, nullptr};
+  }
+  ThreadState& thread = *thread_;
+  if (thread.depth > kMaxSpanDepth) {
+    StoreDepth(thread, thread.depth - 1);
+    return {EndedSpan::Outcome::kDropped, 0, nullptr};
+  }
+  const uint32_t above = FindFromTop(thread, identity);
+  if (above == 0) return {EndedSpan::Outcome::kElsewhere, 0, nullptr};
+  const uint32_t index = above - 1;
+  thread.ended = SpanAt(thread, index);
+  RemoveSpan(thread, index);
+  if (IsOperator(thread.ended)) DetachOperatorsAbove(index);
+  // The detaching may have moved to a larger ring.
+  if (thread_ != &thread) thread_->ended = thread.ended;
+  return {EndedSpan::Outcome::kFound, static_cast<uint16_t>(index), &thread_->ended};
+}
+
+// Operators nest, so one that is still open over an ended one ends elsewhere. Its begin is
+// told now, and the stack stays true for what comes.
+void Entry::DetachOperatorsAbove(uint32_t index) noexcept {
+  while (index < thread_->depth) {
+    const wire::OpenSpan span = SpanAt(*thread_, index);
+    if (!IsOperator(span)) {
+      ++index;
+      continue;
+    }
+    RemoveSpan(*thread_, index);
+    if ((span.flags & wire::kSpanNotCaptured) != 0) continue;
+    Emit(wire::AsyncBeginRecord{.header = HeaderOf(RecordKind::kAsyncBegin, span.name),
+                                .ticks = span.begin_ticks,
+                                .identity = span.identity,
+                                .sequence_nr = -1,
+                                .torch_tid = 0,
+                                .forward_tid = 0,
+                                .shapes = 0,
+                                .depth = static_cast<uint16_t>(index),
+                                .scope = span.scope,
+                                .reserved0 = 0,
+                                .reserved1 = 0});
+  }
+}
+
+wire::OpenSpan* Entry::FindSpan(uint64_t identity) noexcept {
+  if (thread_ == nullptr) return nullptr;
+  const uint32_t above = FindFromTop(*thread_, identity);
+  return above > 0 ? &SpanAt(*thread_, above - 1) : nullptr;
+}
+
+}  // namespace tutti::tracer
