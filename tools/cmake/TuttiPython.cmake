@@ -1,5 +1,8 @@
-# Where Python packages that this project uses may be: sets TUTTI_VENV (made by ./dev in the
-# cache) and TUTTI_SITE_PACKAGES, its package folders (empty list when there is no venv).
+# Python packages that this project uses. Sets TUTTI_VENV (made by ./dev in the cache),
+# TUTTI_SITE_PACKAGES, its package folders (empty list when there is no venv), and
+# TUTTI_JOB_PYTHON, a python that can run PyTorch jobs (empty when there is none).
+
+include_guard(GLOBAL)
 
 if(DEFINED ENV{TUTTI_CACHE})
   set(TUTTI_CACHE_DIR $ENV{TUTTI_CACHE})
@@ -10,3 +13,13 @@ else()
 endif()
 set(TUTTI_VENV ${TUTTI_CACHE_DIR}/venv)
 file(GLOB TUTTI_SITE_PACKAGES LIST_DIRECTORIES true ${TUTTI_VENV}/lib/python3*/site-packages)
+
+if(NOT TUTTI_JOB_PYTHON)
+  execute_process(COMMAND ${PROJECT_SOURCE_DIR}/tools/setup/find_job_python.sh
+    OUTPUT_VARIABLE TUTTI_JOB_PYTHON OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE result)
+endif()
+if(TUTTI_JOB_PYTHON)
+  message(STATUS "Python jobs: ${TUTTI_JOB_PYTHON}")
+elseif(TUTTI_BUILD_TESTS)
+  message(STATUS "Python jobs are not tested: no torch (./dev setup python installs it)")
+endif()

@@ -2,7 +2,8 @@
 # python.sh minimal|python: makes the venv in the cache and installs the pinned wheels.
 #   minimal  what C++ programs need to build with LibTorch and to run: 1.3 GB
 #   python   everything that `import torch` needs as well: 4.7 GB
-# A LibTorch of the user's own (find_torch.sh) spares the download of `minimal`.
+# A LibTorch (find_torch.sh) or a PyTorch (find_job_python.sh) of the user's own spares the
+# download.
 # shellcheck source=tools/setup/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -70,7 +71,8 @@ case $goal in
     fetch_digits
     ;;
   python)
-    install_wheels python
+    "$here/find_torch.sh" > /dev/null 2>&1 || install_wheels minimal
+    "$here/find_job_python.sh" --own > /dev/null || install_wheels python
     fetch_digits
     ;;
   *) die "usage: python.sh minimal|python" ;;
