@@ -127,7 +127,8 @@ def main():
     model = DistributedDataParallel(model)
 
     if dist.get_rank() == 0:
-        print(f"{dist.get_world_size()} ranks, {dist.get_backend()}; data: {description}", flush=True)
+        world = f"{dist.get_world_size()} ranks, {dist.get_backend()}"
+        print(f"{world}; data: {description}", flush=True)
     losses = train(model, loader, sampler, device, options.epochs, options.steps)
     equal = parameters_are_equal(model, device)
     if dist.get_rank() == 0:

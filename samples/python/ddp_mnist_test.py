@@ -13,7 +13,8 @@ SAMPLE = pathlib.Path(__file__).with_name("ddp_mnist.py")
 class DdpMnistTest(unittest.TestCase):
     def check(self, output, steps):
         self.assertIn("2 ranks, gloo; data: ", output)
-        done, first, last = re.search(r"^(\d+) steps, loss ([\d.]+) -> ([\d.]+)", output, re.M).groups()
+        summary = re.search(r"^(\d+) steps, loss ([\d.]+) -> ([\d.]+)", output, re.M)
+        done, first, last = summary.groups()
         self.assertEqual(int(done), steps)
         self.assertLess(float(last), 0.8 * float(first))
         self.assertIn("parameters equal on all ranks", output)

@@ -19,14 +19,16 @@ done
 [ ${#missing[@]} = 0 ] && exit 0
 
 say "installing Debian packages: ${missing[*]}"
-export DEBIAN_FRONTEND=noninteractive
 # One list refresh a day is enough, and none is needed when nothing is missing.
 stamp=$TUTTI_CACHE_DIR/apt-update.stamp
 if [ -z "$(find "$stamp" -mmin -1440 2> /dev/null)" ]; then
   as_root apt-get -q update
   touch "$stamp"
 fi
-install() { as_root env DEBIAN_FRONTEND=noninteractive apt-get -qy --no-install-recommends install "${missing[@]}"; }
+install() {
+  as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get -qy --no-install-recommends install "${missing[@]}"
+}
 install || {
   say "retrying with fresh package lists"
   as_root apt-get -q update

@@ -1,0 +1,49 @@
+#!/bin/bash
+# run.sh [--quick]: every static check over the tracked files; exits 1 if any objects. --quick
+# leaves out clang-tidy and cppcheck, which take minutes.
+# shellcheck source=tools/setup/lib.sh
+. "$(dirname "$0")/../setup/lib.sh"
+cd "$TUTTI_ROOT"
+
+failed=()
+check() { # check NAME COMMAND...
+  say "$1"
+  "${@:2}" || failed+=("$1")
+}
+
+files() { git ls-files -z -- "$@"; }
+
+format() { files '*.h' '*.cc' '*.c' | xargs -0 -r clang-format --dry-run -Werror; }
+spelling() { files . | xargs -0 codespell -L ot,nd,te,ans --skip 'tools/setup/requirements-*'; }
+shell() { files dev .ci/run '*.sh' | xargs -0 shellcheck -x; }
+lines() { # nothing is longer than 100 columns
+  ! files '*.h' '*.cc' '*.c' '*.py' '*.sh' '*.cmake' '*CMakeLists.txt' dev |
+    xargs -0 awk 'length > 100 { print FILENAME ":" FNR ": " length " columns" }' | grep .
+}
+
+tidy() {
+  local build=build/release  # of ./dev lint, which builds it first: some headers are generated
+  # The sources of LibTorch programs take clang minutes each; they are left to the compiler.
+  files '*.cc' | tr '\0' '\n' | grep -v '^workloads/' |
+    xargs -r -P "$(nproc)" -n 4 clang-tidy -p "$build" --quiet 2> /dev/null
+}
+
+bugs() {
+  files common schema tracer collector analyzer cli workloads | tr '\0' '\n' | grep '\.cc$' |
+    xargs -r cppcheck -j "$(nproc)" -I . --std=c++20 --language=c++ --quiet --inline-suppr \
+      --enable=warning,performance,portability --error-exitcode=1 \
+      --suppress=missingIncludeSystem --library=googletest
+}
+
+check "layers" python3 -B tools/lint/layers.py
+check "format (clang-format)" format
+check "line length" lines
+check "spelling (codespell)" spelling
+check "shell scripts (shellcheck)" shell
+if [ "${1:-}" != --quick ]; then
+  check "clang-tidy" tidy
+  check "cppcheck" bugs
+fi
+
+[ ${#failed[@]} = 0 ] || die "lint: failed: $(printf '%s; ' "${failed[@]}")"
+say "lint: all fine"
