@@ -120,6 +120,22 @@ namespace list_impl {
 inline constexpr size_t kElements = 16;  // std::vector<IValue>
 }  // namespace list_impl
 
+// c10::TensorImpl. Its fields moved once (2.15 dropped a word), so they are counted from its
+// c10::impl::SizesAndStrides; layout_check.h finds out where that is.
+namespace tensor_impl {
+inline constexpr size_t kSizesCandidates[] = {64, 56};  // up to 2.11; 2.15
+inline constexpr size_t kDimensions = 0;                // u64
+inline constexpr size_t kSizes = 8;     // i64[5]; with more dimensions a pointer to them
+inline constexpr size_t kStrides = 48;  // i64[5]
+inline constexpr size_t kInlineDimensions = 5;
+inline constexpr size_t kElements = 96;             // i64
+inline constexpr size_t kDtype = 104;               // u16, c10::ScalarType
+inline constexpr size_t kPolicy = 110;              // u8 of bits:
+inline constexpr uint8_t kPolicyCustomMask = 0x0c;  // sizes_strides_policy_; 0: stored as above
+inline constexpr uint8_t kPolicyCustomStrides = 0x04;
+inline constexpr uint8_t kPolicySymbolic = 0x10;  // has_symbolic_sizes_strides_
+}  // namespace tensor_impl
+
 // c10d::Backend, base of ProcessGroupGloo.
 namespace backend {
 inline constexpr size_t kRank = 16;         // i32, rank in the group
@@ -127,6 +143,14 @@ inline constexpr size_t kSize = 20;         // i32
 inline constexpr size_t kUid = 32;          // std::string; set after construction, may stay empty
 inline constexpr size_t kDescription = 64;  // std::string, likewise
 }  // namespace backend
+
+// Where c10d's options structs have the root's rank in the group (i64).
+namespace options {
+inline constexpr size_t kBroadcastRoot = 0;
+inline constexpr size_t kReduceRoot = 32;  // after a c10d::ReduceOp
+inline constexpr size_t kGatherRoot = 0;
+inline constexpr size_t kScatterRoot = 0;
+}  // namespace options
 
 // torch::ParamCommsDebugInfo: what c10d tells about the call that a "record_param_comms"
 // RecordFunction stands for (NCCL and other GPU backends).

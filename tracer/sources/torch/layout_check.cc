@@ -17,6 +17,8 @@ constexpr size_t kBufferBytes = 4096;  // several times the largest object known
     return (what);                    \
   }
 
+constexpr uint16_t kFirstUndefinedDtype = 46;  // ScalarType::Undefined grows with new types
+
 struct Probe {
   const Library* library;
   const char* mismatch;
@@ -131,6 +133,29 @@ const char* FindRecordFunctionMismatch(const Library& library) noexcept {
   library.destroy(record);
   current_probe = nullptr;
   return mismatch;
+}
+
+size_t FindTensorSizes(const Library& library) noexcept {
+  const void* undefined = library.undefined_tensor;
+  if (undefined == nullptr) {
+    return 0;
+  }
+  namespace ti = tensor_impl;
+  for (const size_t sizes : ti::kSizesCandidates) {
+    const auto policy = Read<uint8_t>(undefined, sizes + ti::kPolicy);
+    const auto dtype = Read<uint16_t>(undefined, sizes + ti::kDtype);
+    // One dimension of size 0 and stride 1; a type that is no element type.
+    if (Read<uint64_t>(undefined, sizes + ti::kDimensions) == 1 &&
+        Read<int64_t>(undefined, sizes + ti::kSizes) == 0 &&
+        Read<int64_t>(undefined, sizes + ti::kStrides) == 1 &&
+        Read<int64_t>(undefined, sizes + ti::kElements) == 0 && dtype >= kFirstUndefinedDtype &&
+        dtype < kFirstUndefinedDtype + 16 &&
+        (policy & ti::kPolicyCustomMask) == ti::kPolicyCustomStrides &&
+        (policy & ti::kPolicySymbolic) == 0) {
+      return sizes;
+    }
+  }
+  return 0;
 }
 
 const char* FindBackendMismatch(const Library& library) noexcept {

@@ -15,7 +15,12 @@ namespace tutti::tracer::torch {
 // called by one thread at a time.
 const char* FindRecordFunctionMismatch(const Library& library) noexcept;
 
-// The same for c10d::Backend. Returns "not in this PyTorch" when it has no c10d.
+// Where a c10::TensorImpl has its sizes (one of tensor_impl::kSizesCandidates), or 0 when it
+// is not laid out like that. Found on the undefined tensor, whose every field is known.
+size_t FindTensorSizes(const Library& library) noexcept;
+
+// As FindRecordFunctionMismatch for c10d::Backend. Returns "not in this PyTorch" when it has no
+// c10d.
 const char* FindBackendMismatch(const Library& library) noexcept;
 
 }  // namespace tutti::tracer::torch

@@ -14,6 +14,7 @@
 #include "tracer/sources/torch/layout.h"
 #include "tracer/sources/torch/layout_check.h"
 #include "tracer/sources/torch/library.h"
+#include "tracer/sources/torch/op_names.h"
 
 namespace tutti::tracer::torch {
 namespace {
@@ -126,6 +127,59 @@ TEST(TorchLayout, BackendIsTheHeaders) {
   EXPECT_OFFSET(c10d::Backend, pg_desc_, backend::kDescription);
 }
 
+TEST(TorchLayout, RootsAreTheHeaders) {
+  EXPECT_OFFSET(c10d::BroadcastOptions, rootRank, options::kBroadcastRoot);
+  EXPECT_OFFSET(c10d::ReduceOptions, rootRank, options::kReduceRoot);
+  EXPECT_OFFSET(c10d::GatherOptions, rootRank, options::kGatherRoot);
+  EXPECT_OFFSET(c10d::ScatterOptions, rootRank, options::kScatterRoot);
+}
+
+TEST(TorchLayout, OpTypesAreTheHeaders) {
+  const auto name = [](c10d::OpType type) { return OpName(static_cast<uint8_t>(type)); };
+  EXPECT_STREQ(name(c10d::OpType::BROADCAST), "broadcast");
+  EXPECT_STREQ(name(c10d::OpType::ALLREDUCE), "all_reduce");
+  EXPECT_STREQ(name(c10d::OpType::_ALLGATHER_BASE), "all_gather");
+  EXPECT_STREQ(name(c10d::OpType::REDUCE_SCATTER), "reduce_scatter");
+  EXPECT_STREQ(name(c10d::OpType::ALLTOALL), "all_to_all");
+  EXPECT_STREQ(name(c10d::OpType::BARRIER), "barrier");
+  EXPECT_STREQ(name(c10d::OpType::_REDUCE_SCATTER_BASE), "reduce_scatter");
+  EXPECT_STREQ(name(c10d::OpType::_ALLREDUCE_SPARSE), "all_reduce");
+  EXPECT_EQ(OpName(kOpTypeUnknown), nullptr);
+  EXPECT_EQ(static_cast<uint8_t>(c10d::OpType::SEND), kOpTypeSend);
+  EXPECT_EQ(static_cast<uint8_t>(c10d::OpType::RECV), kOpTypeReceive);
+  EXPECT_TRUE(IsPointToPoint(static_cast<uint8_t>(c10d::OpType::RECVANYSOURCE)));
+  EXPECT_TRUE(IsRooted(static_cast<uint8_t>(c10d::OpType::SCATTER)));
+  EXPECT_FALSE(IsRooted(static_cast<uint8_t>(c10d::OpType::ALLREDUCE)));
+  EXPECT_TRUE(CountsPerPeer(static_cast<uint8_t>(c10d::OpType::SCATTER)));
+  EXPECT_FALSE(CountsPerPeer(static_cast<uint8_t>(c10d::OpType::ALLGATHER)));
+}
+
+TEST(TorchLayout, TensorIsTheHeaders) {
+  using Real = c10::TensorImpl;
+  const Library library = LoadedLibrary();
+  const size_t sizes = FindTensorSizes(library);
+  EXPECT_OFFSET(Real, sizes_and_strides_, sizes);
+  EXPECT_OFFSET(Real, numel_, sizes + tensor_impl::kElements);
+  EXPECT_OFFSET(Real, data_type_, sizes + tensor_impl::kDtype);
+  using Sizes = c10::impl::SizesAndStrides;
+  EXPECT_OFFSET(Sizes, size_, tensor_impl::kDimensions);
+  EXPECT_OFFSET(Sizes, inlineStorage_, tensor_impl::kSizes);
+  EXPECT_OFFSET(Sizes, outOfLineStorage_, tensor_impl::kSizes);
+  EXPECT_EQ(C10_SIZES_AND_STRIDES_MAX_INLINE_SIZE, tensor_impl::kInlineDimensions);
+  EXPECT_EQ(tensor_impl::kStrides, tensor_impl::kSizes + 5 * sizeof(int64_t));
+
+  at::Tensor tensor = at::zeros({2});
+  Real* real = tensor.unsafeGetTensorImpl();
+  const auto policy = [&] { return LoadField<uint8_t>(real, sizes + tensor_impl::kPolicy); };
+  EXPECT_EQ(policy() & tensor_impl::kPolicyCustomMask, 0);
+  real->sizes_strides_policy_ = 3;
+  EXPECT_EQ(policy() & tensor_impl::kPolicyCustomMask, tensor_impl::kPolicyCustomMask);
+  real->sizes_strides_policy_ = 0;
+  real->has_symbolic_sizes_strides_ = true;
+  EXPECT_NE(policy() & tensor_impl::kPolicySymbolic, 0);
+  real->has_symbolic_sizes_strides_ = false;
+}
+
 TEST(TorchLayout, ParamCommsIsTheHeaders) {
   using Real = ::torch::ParamCommsDebugInfo;
   std::tuple<std::string, std::string> names;
@@ -235,6 +289,15 @@ TEST(LayoutCheck, NamesWhatLiesElsewhere) {
   library = LoadedLibrary();
   library.before = [](void*, FunctionDescriptor, int64_t) {};
   EXPECT_STREQ(FindRecordFunctionMismatch(library), "how its callbacks are kept");
+}
+
+TEST(LayoutCheck, FindsNoSizesInWhatIsNoUndefinedTensor) {
+  Library library = LoadedLibrary();
+  const at::Tensor tensor = at::zeros({0});
+  library.undefined_tensor = tensor.unsafeGetTensorImpl();
+  EXPECT_EQ(FindTensorSizes(library), 0u);
+  library.undefined_tensor = nullptr;
+  EXPECT_EQ(FindTensorSizes(library), 0u);
 }
 
 TEST(LayoutCheck, NamesWhatLiesElsewhereInABackend) {

@@ -14,6 +14,13 @@ constexpr uint64_t kParamCommsInfo = 4;  // c10::DebugInfoKind::PARAM_COMMS_INFO
 // calls into the library for as long as the process lives.
 void* LoadedLibrary(const char* name) noexcept { return dlopen(name, RTLD_NOLOAD | RTLD_LAZY); }
 
+// The object that the library itself uses under this name. A program linked to PyTorch may
+// hold it instead (a copy relocation), which comes first in the global scope then.
+const void* FindData(const char* soname, const char* symbol) noexcept {
+  const void* data = dlsym(RTLD_DEFAULT, symbol);
+  return data != nullptr ? data : FindSymbol(soname, symbol);
+}
+
 template <typename Function>
 bool Assign(Function* function, const char* symbol) noexcept {
   *function = reinterpret_cast<Function>(FindSymbol(kTorchCpu, symbol));
@@ -44,14 +51,6 @@ const char* FindRecordFunction(Library* library) noexcept {
   return has_before || has_text ? nullptr : "at::RecordFunction::before";
 }
 
-const char* FindTensorInterface(Library* library) noexcept {
-  TUTTI_REQUIRE(numel, "aoti_torch_get_numel");
-  TUTTI_REQUIRE(dtype, "aoti_torch_get_dtype");
-  TUTTI_REQUIRE(dim, "aoti_torch_get_dim");
-  TUTTI_REQUIRE(sizes, "aoti_torch_get_sizes");
-  return nullptr;
-}
-
 #undef TUTTI_REQUIRE
 
 void FindDistributed(Library* library) noexcept {
@@ -61,7 +60,7 @@ void FindDistributed(Library* library) noexcept {
   Assign(&library->work_op_type, "_ZNK4c10d4Work14retrieveOpTypeEv");
   library->thread_debug_info = reinterpret_cast<void* (*)(uint64_t)>(
       FindSymbol(kC10, "_ZN3c1020ThreadLocalDebugInfo3getENS_13DebugInfoKindE"));
-  const void* kind = FindSymbol(kC10, "_ZN3c1013DebugInfoKind16PARAM_COMMS_INFOE");
+  const void* kind = FindData(kC10, "_ZN3c1013DebugInfoKind16PARAM_COMMS_INFOE");
   library->param_comms_kind = kind == nullptr ? kParamCommsInfo : LoadField<uint64_t>(kind, 0);
 }
 
@@ -94,7 +93,8 @@ void* FindReal(const char* soname, const char* symbol) noexcept {
   Dl_info here{};
   dladdr(reinterpret_cast<const void*>(&FindReal), &here);
   for (; map != nullptr; map = map->l_next) {
-    void* handle = map->l_name[0] == '\0' ? nullptr : LoadedLibrary(map->l_name);
+    // The first map is the program itself, which has no name.
+    void* handle = map->l_name[0] == '\0' ? self : LoadedLibrary(map->l_name);
     found = handle == nullptr ? nullptr : dlsym(handle, symbol);
     Dl_info there{};
     // A handle's scope is the library and what it depends on, so this may be our own again.
@@ -113,10 +113,8 @@ bool FindLibrary(Library* library, const char** missing) noexcept {
   }
   library->version = ReadVersion();
   *missing = FindRecordFunction(library);
-  if (*missing == nullptr) {
-    *missing = FindTensorInterface(library);
-  }
   FindDistributed(library);
+  library->undefined_tensor = FindData(kC10, "_ZN3c1019UndefinedTensorImpl10_singletonE");
   return *missing == nullptr;
 }
 

@@ -37,13 +37,6 @@ struct Library {
   void (*before)(void* record_function, FunctionDescriptor, int64_t sequence_nr);  // since 2.9
   void (*before_text)(void* record_function, const char*, int64_t sequence_nr);    // 2.8
 
-  // AOTInductor's C interface, stable by its own promise; `tensor` is an at::Tensor*. They
-  // return 0 on success and never throw.
-  int32_t (*numel)(const void* tensor, int64_t* out);
-  int32_t (*dtype)(const void* tensor, int32_t* out);
-  int32_t (*dim)(const void* tensor, int64_t* out);
-  int32_t (*sizes)(const void* tensor, int64_t** out);
-
   // c10d; optional (a PyTorch may be built without distributed).
   void (*backend_construct)(void* backend, int32_t rank, int32_t size);
   void (*backend_destroy)(void* backend);
@@ -54,6 +47,9 @@ struct Library {
   // 2.11 and the value of an exported pointer later.
   void* (*thread_debug_info)(uint64_t kind);
   uint64_t param_comms_kind;
+
+  // c10::UndefinedTensorImpl's one object: what an undefined at::Tensor points to. Optional.
+  const void* undefined_tensor;
 };
 
 // Fills |library| from the libtorch_cpu and libc10 that are loaded. Returns true; or false

@@ -1,0 +1,230 @@
+#include "tracer/sources/torch/operators.h"
+
+#include <string_view>
+
+#include "tracer/core/entry.h"
+#include "tracer/core/session.h"
+#include "tracer/sources/torch/collectives.h"
+#include "tracer/sources/torch/record.h"
+#include "tracer/sources/torch/tensors.h"
+
+namespace tutti::tracer::torch {
+namespace {
+
+// What a start callback hands to its end callback, in the place of an at::ObserverContext:
+// a polymorphic object that PyTorch deletes through its virtual destructor. There is one per
+// way to begin and none is ever allocated or freed. No context: the begin was not recorded.
+class Context {
+ public:
+  enum class Kind : uint8_t { kSpan, kAsync, kWork, kPointToPoint };
+
+  constexpr explicit Context(Kind kind) noexcept : kind_(kind) {}
+  constexpr virtual ~Context() = default;
+  static void operator delete(void*) noexcept {}
+
+  Kind kind() const noexcept { return kind_; }
+
+ private:
+  const Kind kind_;
+};
+
+// Never destroyed, so that events after main() are safe.
+union Immortal {
+  constexpr explicit Immortal(Context::Kind kind) noexcept : context(kind) {}
+  constexpr ~Immortal() {}
+  Context context;
+};
+
+constinit Immortal span_context{Context::Kind::kSpan};
+constinit Immortal async_context{Context::Kind::kAsync};
+constinit Immortal work_context{Context::Kind::kWork};
+constinit Immortal point_to_point_context{Context::Kind::kPointToPoint};
+
+// Whether what a candidate does shows that it trains: a backward pass or a collective.
+bool IsTraining(const Record& record) noexcept {
+  return record.ScopeNumber() == kScopeBackwardFunction || record.Name().starts_with("c10d::") ||
+         record.Name() == "record_param_comms";
+}
+
+// For processes that are no rank (yet). True if this is one now.
+bool PromoteIfTraining(const Record& record) noexcept {
+  return CurrentGate().state.load(std::memory_order_relaxed) == SessionState::kCandidate &&
+         IsTraining(record) &&
+         Promote(record.ScopeNumber() == kScopeBackwardFunction ? "backward"
+                                                                : record.Name().data());
+}
+
+uint32_t InternName(Entry& entry, const Record& record) noexcept {
+  return record.HasSchema() ? entry.Intern(record.Name()) : entry.InternText(record.Name());
+}
+
+uint32_t InternShapes(Entry& entry, const Record& record) noexcept {
+  if (!TheSource().wants_shapes || !entry.Captures(wire::kCaptureShapes)) [[likely]] {
+    return wire::kNoString;
+  }
+  char buffer[kShapesBytes];
+  return entry.InternText(WriteShapes(TheSource().tensors, record, buffer));
+}
+
+Context* BeginSpan(Entry& entry, const Record& record) noexcept {
+  const uint32_t name = InternName(entry, record);
+  const uint32_t shapes = InternShapes(entry, record);
+  entry.BeginSpan({.begin_ticks = entry.Now(),
+                   .identity = record.identity(),
+                   .name = name,
+                   .kind = static_cast<uint8_t>(wire::RecordKind::kCpuOp),
+                   .scope = record.ScopeNumber(),
+                   .flags = 0,
+                   .aux = 0,
+                   .domain = 0,
+                   .category = shapes,
+                   .aux2 = 0});
+  return &span_context.context;
+}
+
+// One that says by itself that it may end elsewhere: never on this thread's stack.
+Context* BeginAsync(Entry& entry, const Record& record) noexcept {
+  const uint32_t name = InternName(entry, record);
+  const uint32_t shapes = InternShapes(entry, record);
+  entry.Emit(wire::AsyncBeginRecord{.header = HeaderOf(wire::RecordKind::kAsyncBegin, name),
+                                    .ticks = entry.Now(),
+                                    .identity = record.identity(),
+                                    .sequence_nr = record.SequenceNr(),
+                                    .torch_tid = record.ThreadId(),
+                                    .forward_tid = record.ForwardThreadId(),
+                                    .shapes = shapes,
+                                    .depth = 0,
+                                    .scope = record.ScopeNumber(),
+                                    .reserved0 = 0,
+                                    .reserved1 = 0});
+  return &async_context.context;
+}
+
+void EmitOperator(Entry& entry, const Record& record, const EndedSpan& ended,
+                  uint64_t end_ticks) noexcept {
+  entry.Emit(wire::CpuOpRecord{.header = HeaderOf(wire::RecordKind::kCpuOp, ended.span->name),
+                               .begin_ticks = ended.span->begin_ticks,
+                               .end_ticks = end_ticks,
+                               .sequence_nr = record.SequenceNr(),
+                               .torch_tid = record.ThreadId(),
+                               .forward_tid = record.ForwardThreadId(),
+                               .shapes = ended.span->category,
+                               .depth = ended.depth,
+                               .scope = ended.span->scope,
+                               .reserved0 = 0,
+                               .reserved1 = 0});
+}
+
+void EmitAsyncEnd(Entry& entry, const Record& record, uint64_t end_ticks) noexcept {
+  entry.Emit(wire::AsyncEndRecord{.header = HeaderOf(wire::RecordKind::kAsyncEnd, 0),
+                                  .ticks = end_ticks,
+                                  .identity = record.identity(),
+                                  .sequence_nr = record.SequenceNr(),
+                                  .torch_tid = record.ThreadId(),
+                                  .forward_tid = record.ForwardThreadId(),
+                                  .reserved = {}});
+}
+
+// The four functions below run inside PyTorch, on whatever thread its operator runs.
+
+void* OnOperatorStart(void** context, const void* record_function) noexcept {
+  const Record record(record_function);
+  *context = nullptr;
+  if (!Active() && !PromoteIfTraining(record)) {
+    return context;
+  }
+  Entry entry(wire::kCaptureTorch);
+  if (entry) {
+    *context = BeginSpan(entry, record);
+  }
+  return context;
+}
+
+void OnOperatorEnd(const void* record_function, void* context) noexcept {
+  if (context == nullptr) {
+    return;
+  }
+  Entry entry(kCaptureAlways);
+  if (!entry) {
+    return;
+  }
+  const uint64_t now = entry.Now();
+  const Record record(record_function);
+  const EndedSpan ended = entry.EndSpan(record.identity());
+  if (ended.outcome == EndedSpan::Outcome::kFound) {
+    EmitOperator(entry, record, ended, now);
+  } else if (ended.outcome == EndedSpan::Outcome::kElsewhere) {
+    EmitAsyncEnd(entry, record, now);
+  }
+}
+
+Context* BeginRange(Entry& entry, const Record& record) noexcept {
+  if (record.Name().starts_with(kGlooPrefix)) {
+    switch (OnCollectiveStart(entry, record)) {
+      case CollectiveRole::kWork:
+        return &work_context.context;
+      case CollectiveRole::kPointToPoint:
+        return &point_to_point_context.context;
+      case CollectiveRole::kNone:
+        break;
+    }
+  }
+  return record.IsAsync() ? BeginAsync(entry, record) : BeginSpan(entry, record);
+}
+
+// USER_SCOPE, which PyTorch fills the inputs of.
+void* OnRangeStart(void** context, const void* record_function) noexcept {
+  const Record record(record_function);
+  *context = nullptr;
+  if (!Active() && !PromoteIfTraining(record)) {
+    return context;
+  }
+  Entry entry(wire::kCaptureTorch);
+  if (entry) {
+    *context = BeginRange(entry, record);
+  }
+  return context;
+}
+
+void OnRangeEnd(const void* record_function, void* context) noexcept {
+  if (context == nullptr) {
+    return;
+  }
+  const Context::Kind kind = static_cast<Context*>(context)->kind();
+  if (kind == Context::Kind::kSpan) {
+    return OnOperatorEnd(record_function, context);
+  }
+  Entry entry(kCaptureAlways);
+  if (!entry) {
+    return;
+  }
+  const Record record(record_function);
+  if (kind == Context::Kind::kAsync) {
+    EmitAsyncEnd(entry, record, entry.Now());
+  } else {
+    OnCollectiveEnd(
+        entry, record,
+        kind == Context::Kind::kWork ? CollectiveRole::kWork : CollectiveRole::kPointToPoint);
+  }
+}
+
+}  // namespace
+
+void RegisterCallbacks(const Source& source) noexcept {
+  GlobalCallback operators = {&OnOperatorStart, &OnOperatorEnd, 1.0, {}, false, false, false};
+  // The others mark kernels for selective builds; they are no spans of execution.
+  for (const Scope scope :
+       {kScopeFunction, kScopeBackwardFunction, kScopeTorchscriptFunction, kScopeCustomClass,
+        kScopeLiteInterpreter, kScopeStaticRuntimeOp, kScopeStaticRuntimeModel}) {
+    operators.scopes[scope] = true;
+  }
+  operators.needs_inputs = source.wants_shapes;
+  source.library.add_global_callback(operators);
+
+  // Inputs are made for observers of their scope only, and ranges seldom have any.
+  GlobalCallback ranges = {&OnRangeStart, &OnRangeEnd, 1.0, {}, true, false, false};
+  ranges.scopes[kScopeUser] = true;
+  source.library.add_global_callback(ranges);
+}
+
+}  // namespace tutti::tracer::torch

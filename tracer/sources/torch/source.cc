@@ -1,0 +1,103 @@
+#include "tracer/sources/torch/source.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "tracer/core/gate.h"
+#include "tracer/core/note.h"
+#include "tracer/core/session.h"
+#include "tracer/sources/torch/layout_check.h"
+#include "tracer/sources/torch/operators.h"
+
+namespace tutti::tracer::torch {
+namespace {
+
+constinit Source the_source{};
+
+constexpr char kAdvice[] = "train with a PyTorch from 2.8 to 2.15, or a newer Tutti";
+
+// Says that operators can't be recorded, |what| being the first thing found wrong.
+void NoteUnusable(const Source& source, const char* problem, const char* what) noexcept {
+  const Version version = source.library.version;
+  char detail[256];
+  std::snprintf(detail, sizeof(detail), "PyTorch %u.%u.%u %s %s; operators are not recorded",
+                version.major, version.minor, version.patch, problem, what);
+  Note({wire::NoteSeverity::kError, "torch", "torch_layout", detail, kAdvice});
+}
+
+void NoteUnknownVersion(const Source& source) noexcept {
+  const Version version = source.library.version;
+  char detail[256];
+  std::snprintf(detail, sizeof(detail),
+                "PyTorch %u.%u.%u is not among the known releases (%s); what is read of it was "
+                "found where it is in those",
+                version.major, version.minor, version.patch, kKnownReleases);
+  Note({wire::NoteSeverity::kInfo, "torch", "torch_version", detail, ""});
+}
+
+void LearnTensors(Source* source) noexcept {
+  source->tensors.sizes_offset = FindTensorSizes(source->library);
+  source->tensors.undefined = source->library.undefined_tensor;
+  source->tensors.generic_list_tag =
+      IsKnown(source->library.version) ? TagGenericList(source->library.version) : 0;
+  if (source->tensors.sizes_offset == 0) {
+    Note({wire::NoteSeverity::kNotice, "torch", "torch_tensors",
+          "this PyTorch's tensors are laid out in another way: bytes of collectives and shapes "
+          "are not recorded",
+          ""});
+  }
+}
+
+// The state to go on with.
+Source::State Examine(Source* source) noexcept {
+  const char* missing = nullptr;
+  if (!FindLibrary(&source->library, &missing)) {
+    if (missing == nullptr) {
+      return Source::State::kWaiting;
+    }
+    NoteUnusable(*source, "lacks", missing);
+    return Source::State::kUnusable;
+  }
+  if (const char* mismatch = FindRecordFunctionMismatch(source->library)) {
+    NoteUnusable(*source, "keeps elsewhere in a RecordFunction", mismatch);
+    return Source::State::kUnusable;
+  }
+  if (!IsKnown(source->library.version)) {
+    NoteUnknownVersion(*source);
+  }
+  source->backend_is_known = FindBackendMismatch(source->library) == nullptr;
+  LearnTensors(source);
+  const char* shapes = std::getenv("TUTTI_SHAPES");
+  source->wants_shapes = shapes != nullptr && std::strcmp(shapes, "1") == 0;
+  return Source::State::kAttached;
+}
+
+}  // namespace
+
+Source& TheSource() noexcept { return the_source; }
+
+void Attach() noexcept {
+  Source& source = the_source;
+  auto state = Source::State::kWaiting;
+  if (source.state.load(std::memory_order_acquire) != state) {
+    return;
+  }
+  Configure();
+  const bool is_ours =
+      CurrentGate().state.load(std::memory_order_relaxed) != SessionState::kDisabled;
+  if (!source.state.compare_exchange_strong(
+          state, is_ours ? Source::State::kAttaching : Source::State::kUnusable)) {
+    return;
+  }
+  if (!is_ours) {
+    return;
+  }
+  state = Examine(&source);
+  source.state.store(state, std::memory_order_release);
+  if (state == Source::State::kAttached) {
+    RegisterCallbacks(source);
+  }
+}
+
+}  // namespace tutti::tracer::torch
