@@ -98,6 +98,7 @@ void Harden(sqlite3* database) {
   Configure(database, SQLITE_DBCONFIG_ENABLE_VIEW, 0);
   Configure(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0);
   Configure(database, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0);
+  sqlite3_drop_modules(database, nullptr);  // so that no virtual table can be connected
   sqlite3_limit(database, SQLITE_LIMIT_LENGTH, 16 << 20);
   sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, 100'000);
   sqlite3_limit(database, SQLITE_LIMIT_COLUMN, 200);
@@ -105,9 +106,9 @@ void Harden(sqlite3* database) {
   sqlite3_limit(database, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
 }
 
-// Did opening fail only because the write-ahead log needs a writer to be read?
+// Did opening fail only because a write-ahead log needs a writer to be read?
 bool NeedsExclusive(const std::string& path, sqlite3* database) {
-  if (access((path + "-wal").c_str(), F_OK) != 0) return false;
+  if (access((path + "-journal").c_str(), F_OK) == 0) return false;  // would be played back
   const int code = sqlite3_errcode(database) & 0xff;
   return code == SQLITE_CANTOPEN || code == SQLITE_IOERR || code == SQLITE_READONLY;
 }

@@ -20,14 +20,31 @@ constexpr int kChunkBytes = 1 << 20;  // the file grows by whole chunks while it
 constexpr int64_t kSpareBytes = 64 * kPageBytes;
 constexpr int kFinishTimeoutMs = 10'000;  // somebody may be reading the file just then
 
-Status SyncPath(const std::string& path, int flags) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
-  const bool synced = file >= 0 && fsync(file) == 0;
-  const int error = errno;
-  if (file >= 0) close(file);
-  // Some file systems can't sync a folder and say so; their files are safe without it.
-  if (synced || error == EINVAL) return OkStatus();
+Status SystemError(const std::string& path, int error) {
   return IoError(path + ": " + std::strerror(error));  // NOLINT(concurrency-mt-unsafe)
+}
+
+// Bytes 18 and 19 of the header: 1 rollback journal, 2 write-ahead log
+// (https://sqlite.org/fileformat2.html, "File format version numbers").
+Status MarkAsWithoutLog(const std::string& path) {
+  constexpr off_t kOffset = 18;
+  constexpr char kRollbackJournal[2] = {1, 1};
+  const int file = open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  if (file < 0) return SystemError(path, errno);
+  const bool written = pwrite(file, kRollbackJournal, 2, kOffset) == 2 && fsync(file) == 0;
+  const int error = errno;
+  close(file);
+  return written ? OkStatus() : SystemError(path, error);
+}
+
+Status SyncFolder(const std::string& path) {
+  const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return SystemError(path, errno);
+  const bool synced = fsync(folder) == 0;
+  const int error = errno;
+  close(folder);
+  // Some file systems can't sync a folder and say so; their files are safe without it.
+  return synced || error == EINVAL ? OkStatus() : SystemError(path, error);
 }
 
 }  // namespace
@@ -80,8 +97,7 @@ Status TraceStore::MakeBallast(int64_t bytes) {
       open(ballast_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
   const int error = file < 0 ? errno : posix_fallocate(file, 0, bytes);
   if (file >= 0) close(file);
-  if (error == 0) return OkStatus();
-  return IoError(ballast_path_ + ": " + std::strerror(error));  // NOLINT(concurrency-mt-unsafe)
+  return error == 0 ? OkStatus() : SystemError(ballast_path_, error);
 }
 
 Status TraceStore::Reserve(int64_t bytes) {
@@ -103,16 +119,24 @@ void TraceStore::StopReserving() {
   sqlite3_file_control(database_->handle(), "main", SQLITE_FCNTL_CHUNK_SIZE, &chunk_bytes);
 }
 
-Status TraceStore::Finish() {
+Status TraceStore::EmptyLog() {
   sqlite3_busy_timeout(database_->handle(), kFinishTimeoutMs);
-  TUTTI_RETURN_IF_ERROR(database_->Execute("PRAGMA wal_checkpoint(TRUNCATE)"));
-  TUTTI_ASSIGN_OR_RETURN(const std::string mode,
-                         database_->QueryOne<std::string>("PRAGMA journal_mode=DELETE"));
-  if (mode != "delete") return IoError(path_ + ": in use by another process");
+  TUTTI_ASSIGN_OR_RETURN(const int64_t busy,
+                         database_->QueryOne<int64_t>("PRAGMA wal_checkpoint(TRUNCATE)"));
+  return busy == 0 ? OkStatus() : IoError(path_ + ": in use by another process");
+}
+
+Status TraceStore::Finish() {
+  // PRAGMA journal_mode would need room for a rollback journal, and a kill just then would
+  // leave one that read-only connections can't play back. With the log empty, all that it
+  // changes are the two bytes.
+  sqlite3_db_config(database_->handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   database_.reset();
+  TUTTI_RETURN_IF_ERROR(MarkAsWithoutLog(path_));
+  unlink((path_ + "-wal").c_str());
+  unlink((path_ + "-shm").c_str());
   ReleaseBallast();
-  TUTTI_RETURN_IF_ERROR(SyncPath(path_, 0));
-  return SyncPath(path_.substr(0, path_.rfind('/') + 1), O_DIRECTORY);
+  return SyncFolder(path_.substr(0, path_.rfind('/') + 1));
 }
 
 }  // namespace tutti::schema

@@ -2,8 +2,8 @@
 // disk, turned into one plain file at the end. For the schema folder only.
 //
 // A file can be finished only if what is in its write-ahead log fits into the database
-// proper, so Reserve() grows the database before a commit is tried; and finishing needs
-// a few pages more, for which a ballast file is kept and then deleted.
+// proper, so Reserve() grows the database before a commit is tried; and the last rows
+// need a few pages more, for which a ballast file is kept and then deleted.
 // Not thread-safe.
 #pragma once
 
@@ -28,7 +28,11 @@ class TraceStore {
   void ReleaseBallast();
   // From now on the file is not kept larger than its content.
   void StopReserving();
-  // Moves the log into the database, removes log and ballast, syncs and closes.
+  // Moves the log into the database; kIo if that can't be done now, then the call may be
+  // repeated.
+  Status EmptyLog();
+  // Requires an empty log. Closes the database, makes it one without a log, syncs it and
+  // deletes log and ballast. Only the destructor may be called afterwards.
   Status Finish();
 
   Database& database() { return *database_; }

@@ -1,6 +1,7 @@
 #include "schema/writer.h"
 
 #include <algorithm>
+#include <thread>
 
 #include "schema/batch.h"
 #include "schema/database.h"
@@ -11,6 +12,7 @@ namespace tutti::schema {
 namespace {
 
 constexpr std::string_view kSource = "schema.writer";
+constexpr int kFinishAttempts = 3;
 
 // The earlier (or later) of two times where either may be unknown.
 template <typename Choose>
@@ -64,9 +66,11 @@ Result<std::unique_ptr<TraceWriter>> TraceWriter::Create(const std::string& path
   return writer;
 }
 
-bool TraceWriter::MustDrop() const {
+bool TraceWriter::IsFull() const {
   return pending_rows_ >= options_.waiting_rows || pending_bytes_ >= options_.waiting_bytes;
 }
+
+bool TraceWriter::MakeRoom() { return Clock::now() >= next_attempt_ && Commit().ok(); }
 
 bool TraceWriter::IsDue() const {
   return pending_rows_ >= options_.commit_rows || pending_bytes_ >= options_.commit_bytes ||
@@ -81,15 +85,14 @@ Status TraceWriter::MaybeCommit() {
 
 Status TraceWriter::Commit() {
   if (pending_rows_ == 0 && !gaps_changed_) return OkStatus();
-  last_failure_ = CommitAll();
+  last_failure_ = store_->file.Reserve(pending_bytes_);
+  if (last_failure_.ok()) last_failure_ = CommitAll();
   next_attempt_ = Clock::now() + options_.commit_interval;
   return last_failure_;
 }
 
 Status TraceWriter::CommitAll() {
-  TraceStore& file = store_->file;
-  TUTTI_RETURN_IF_ERROR(file.Reserve(pending_bytes_));
-  TUTTI_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(file.database()));
+  TUTTI_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(store_->file.database()));
   TUTTI_ASSIGN_OR_RETURN(const Counts rejected, InsertBuffers());
   TUTTI_RETURN_IF_ERROR(InsertGapRows(rejected));
   TUTTI_RETURN_IF_ERROR(transaction.Commit());
@@ -191,9 +194,17 @@ void TraceWriter::CommitTablesThatFit() {
 Status TraceWriter::Finalize() {
   if (!Commit().ok()) CommitTablesThatFit();
   store_->file.ReleaseBallast();
-  TUTTI_RETURN_IF_ERROR(Append(MetaRow{"file.complete", "1"}));
   store_->file.StopReserving();
-  TUTTI_RETURN_IF_ERROR(CommitAll());
+  std::get<std::vector<MetaRow>>(buffers_).push_back({"file.complete", "1"});
+  ++pending_rows_;
+  Status status;
+  for (int attempt = 0; attempt < kFinishAttempts; ++attempt) {
+    if (attempt > 0) std::this_thread::sleep_for(options_.commit_interval);
+    status = pending_rows_ > 0 ? CommitAll() : OkStatus();
+    if (status.ok()) status = store_->file.EmptyLog();
+    if (status.ok()) break;
+  }
+  TUTTI_RETURN_IF_ERROR(status);
   for (std::unique_ptr<RawInserter>& inserter : store_->inserters) inserter.reset();
   return store_->file.Finish();
 }

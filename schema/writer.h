@@ -104,7 +104,8 @@ class TraceWriter {
 
   TraceWriter(std::unique_ptr<Store> store, WriterOptions options);
 
-  bool MustDrop() const;
+  bool IsFull() const;
+  bool MakeRoom();
   bool IsDue() const;
   Status CommitAll();
   Result<Counts> InsertBuffers();
@@ -183,7 +184,7 @@ template <typename Row>
 Status TraceWriter::Append(Row row) {
   constexpr size_t kTable = internal::IndexOf<Row>(static_cast<AllRawRows*>(nullptr));
   static_assert(kTable < kTableCount, "not a row of a raw table");
-  if (MustDrop()) {
+  if (IsFull() && !MakeRoom()) {
     CountLost(kTable, 1, internal::TimesOf(row));
     return last_failure_;
   }
