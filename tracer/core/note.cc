@@ -57,6 +57,7 @@ void Note(const NoteText& note) noexcept {
 }
 
 void EmitKeptNotes() noexcept {
+  if (KeptNotes::used.load(std::memory_order_relaxed) == 0) return;  // an Entry claims a ring
   Entry entry(kCaptureAlways);
   if (!entry) return;
   for (KeptNote& kept : KeptNotes::notes) {
