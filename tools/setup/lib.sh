@@ -5,7 +5,7 @@ set -euo pipefail
 
 TUTTI_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 TUTTI_CACHE_DIR=${TUTTI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/tutti}
-TUTTI_VENV=$TUTTI_CACHE_DIR/venv
+TUTTI_VENV=${TUTTI_VENV:-$TUTTI_CACHE_DIR/venv}
 
 say() { printf '==> %s\n' "$*" >&2; }
 die() {

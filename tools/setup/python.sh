@@ -2,6 +2,7 @@
 # python.sh minimal|python: makes the venv in the cache and installs the pinned wheels.
 #   minimal  what C++ programs need to build with LibTorch and to run: 1.3 GB
 #   python   everything that `import torch` needs as well: 4.7 GB
+#   compat-VERSION  another torch, for compat.sh, into the venv that TUTTI_VENV names
 # A LibTorch (find_torch.sh) or a PyTorch (find_job_python.sh) of the user's own spares the
 # download.
 # shellcheck source=tools/setup/lib.sh
@@ -75,5 +76,6 @@ case $goal in
     "$here/find_job_python.sh" --own > /dev/null || install_wheels python
     fetch_digits
     ;;
-  *) die "usage: python.sh minimal|python" ;;
+  compat-*) install_wheels "$goal" ;;
+  *) die "usage: python.sh minimal|python|compat-VERSION" ;;
 esac
