@@ -1,10 +1,10 @@
 #include "tracer/sources/torch/collectives.h"
 
-#include <charconv>
 #include <cstring>
 
 #include "tracer/core/note.h"
 #include "tracer/core/session.h"
+#include "tracer/sources/torch/decimal.h"
 #include "tracer/sources/torch/groups.h"
 #include "tracer/sources/torch/op_names.h"
 #include "tracer/sources/torch/pointer_table.h"
@@ -80,7 +80,7 @@ std::string_view WriteRanks(const void* vector, char (&buffer)[kRanksBytes]) noe
     if (at != buffer) {
       *at++ = ',';
     }
-    at = std::to_chars(at, buffer + sizeof(buffer), *rank).ptr;
+    at = WriteDecimal(at, static_cast<int64_t>(*rank));
   }
   return {buffer, static_cast<size_t>(at - buffer)};
 }

@@ -48,8 +48,7 @@ bool IsTraining(const Record& record) noexcept {
 
 // For processes that are no rank (yet). True if this is one now.
 bool PromoteIfTraining(const Record& record) noexcept {
-  return CurrentGate().state.load(std::memory_order_relaxed) == SessionState::kCandidate &&
-         IsTraining(record) &&
+  return IsCandidate() && IsTraining(record) &&
          Promote(record.ScopeNumber() == kScopeBackwardFunction ? "backward"
                                                                 : record.Name().data());
 }

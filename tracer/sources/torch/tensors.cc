@@ -1,7 +1,8 @@
 #include "tracer/sources/torch/tensors.h"
 
-#include <charconv>
 #include <cstring>
+
+#include "tracer/sources/torch/decimal.h"
 
 namespace tutti::tracer::torch {
 namespace {
@@ -73,9 +74,8 @@ class Writer {
   }
 
   void Append(int64_t number) noexcept {
-    char digits[24];
-    const std::to_chars_result result = std::to_chars(digits, digits + sizeof(digits), number);
-    Append({digits, static_cast<size_t>(result.ptr - digits)});
+    char digits[kMaxDecimalDigits];
+    Append({digits, static_cast<size_t>(WriteDecimal(digits, number) - digits)});
   }
 
   bool full() const noexcept { return full_; }
