@@ -53,8 +53,8 @@ CREATE TABLE rank (
 -- What limits the trust in this run: every trace_stat row of every rank, and what the
 -- passes noticed. Shown above every report when it is data_loss or error.
 CREATE TABLE data_issue (
-  id         INTEGER PRIMARY KEY,
-  severity   TEXT NOT NULL CHECK (severity IN ('info', 'notice', 'data_loss', 'error')),
+  id         INTEGER PRIMARY KEY,  -- order from 0
+  severity   TEXT NOT NULL CHECK (severity IN ('info', 'notice', 'data_loss', 'error')),  -- how bad it is
   name       TEXT NOT NULL,     -- stable short code, e.g. 'ring_dropped'
   origin     TEXT NOT NULL CHECK (origin IN ('trace', 'analysis')),  -- who noticed it
   source     TEXT NOT NULL,     -- part that noticed it, e.g. 'tracer.ring'
@@ -80,10 +80,11 @@ CREATE TABLE pass_run (
 -- What computes, communicates or copies on each rank. Written by passes/lanes.cc.
 CREATE TABLE lane (
   rank        INTEGER NOT NULL REFERENCES rank (rank),
-  kind        TEXT NOT NULL CHECK (kind IN ('thread', 'stream')),
+  kind        TEXT NOT NULL CHECK (kind IN ('thread', 'stream')),  -- what it is
   device_id   INTEGER NOT NULL,  -- GPU of a stream, -1 for threads
   id          INTEGER NOT NULL,  -- thread: tid of the raw tables; stream: stream_id
-  role        TEXT NOT NULL CHECK (role IN ('compute', 'communication', 'loader', 'other')),
+  role        TEXT NOT NULL CHECK (role IN ('compute', 'communication', 'copy', 'host', 'loader', 'other')),  -- what it does
+                                 -- 'host': a training thread of a rank whose streams compute
   reason      TEXT NOT NULL,     -- what decided the role, e.g. 'ran backward functions'
   name        TEXT,              -- thread or stream name, NULL unknown
   events      INTEGER NOT NULL,  -- operators, kernels, copies and collectives on it
@@ -96,7 +97,7 @@ CREATE TABLE run_step (
   number         INTEGER NOT NULL,     -- as the program numbered it; = step where inferred
   occurrence     INTEGER NOT NULL,     -- 0 the first step with this number, 1 the second, …
   origin         TEXT NOT NULL CHECK (origin IN
-                   ('annotate', 'profiler_step', 'nvtx', 'inferred_optimizer', 'inferred_collective', 'whole_trace')),
+                   ('annotate', 'profiler_step', 'nvtx', 'inferred_optimizer', 'inferred_collective', 'whole_trace')),  -- what marked it, or how it was inferred
   ranks          INTEGER NOT NULL,     -- ranks that have it
   begin_ns       INTEGER NOT NULL,     -- earliest begin of its windows
   end_ns         INTEGER NOT NULL,     -- latest end of its windows
@@ -115,7 +116,7 @@ CREATE TABLE step_window (
   end_ns           INTEGER NOT NULL,  -- max(host_end_ns, end of the last work launched in it)
   host_begin_ns    INTEGER NOT NULL,  -- host enters the step
   host_end_ns      INTEGER NOT NULL,  -- host leaves it
-  step_ns          INTEGER NOT NULL CHECK (step_ns = end_ns - begin_ns AND step_ns >= 0),
+  step_ns          INTEGER NOT NULL CHECK (step_ns = end_ns - begin_ns AND step_ns >= 0),  -- length of the window
   between_steps_ns INTEGER CHECK (between_steps_ns >= 0),  -- begin_ns minus the end of the previous window, NULL for the first
   is_partial       INTEGER NOT NULL CHECK (is_partial IN (0, 1)),  -- 1: cut off by the begin or end of the trace
   PRIMARY KEY (step, rank)
@@ -194,8 +195,8 @@ CREATE TABLE collective (
   step            INTEGER,           -- step in which the lowest rank enqueued it, NULL none
   ranks_expected  INTEGER NOT NULL,  -- size of the group, or ranks seen where that is unknown
   ranks_seen      INTEGER NOT NULL,  -- ranks with a call
-  state           TEXT NOT NULL CHECK (state IN ('complete', 'peers_missing', 'not_captured', 'hung', 'mismatched')),
-                                     -- 'peers_missing': no file of a member; 'not_captured': a member's trace lacks it though the member went on;
+  state           TEXT NOT NULL CHECK (state IN ('complete', 'open', 'peers_missing', 'not_captured', 'hung', 'mismatched')),  -- how far it got
+                                     -- 'open': all entered, some had not left when the trace ended; 'peers_missing': no file of a member; 'not_captured': a member's trace lacks it though the member went on;
                                      -- 'hung': a member never entered it; 'mismatched': members differ in op, dtype or bytes
   ready_ns        INTEGER,           -- when data could begin to move (by kind of op), NULL unless complete or mismatched and on one clock
   last_rank       INTEGER,           -- rank whose arrival made it ready, NULL unknown or the op has no common wait
@@ -220,6 +221,22 @@ CREATE TABLE collective_call (
   wait_ns       INTEGER,           -- ready - arrival, clamped to [arrival, end); NULL unknown
   transfer_ns   INTEGER,           -- end - max(arrival, ready), NULL unknown; negative is kept here and left out of the minimum
   PRIMARY KEY (collective_id, rank)
+) STRICT, WITHOUT ROWID;
+
+-- When gradients were computed and when their communication was enqueued. Written by
+-- passes/backward.cc; only steps with backward functions.
+CREATE TABLE step_backward (
+  rank              INTEGER NOT NULL REFERENCES rank (rank),
+  step              INTEGER NOT NULL REFERENCES run_step (step),
+  begin_ns          INTEGER NOT NULL,  -- first backward function begins
+  first_gradient_ns INTEGER NOT NULL,  -- first gradient was accumulated; = begin_ns if that was not seen
+  end_ns            INTEGER NOT NULL,  -- last backward function ends
+  compute_ns        INTEGER NOT NULL,  -- compute from first_gradient_ns to end_ns: what could hide communication
+  calls             INTEGER NOT NULL,  -- collectives that the step enqueued
+  calls_after       INTEGER NOT NULL,  -- of them at or after end_ns
+  bytes             INTEGER NOT NULL,  -- payload of those with known bytes
+  bytes_after       INTEGER NOT NULL,  -- of them at or after end_ns
+  PRIMARY KEY (step, rank)
 ) STRICT, WITHOUT ROWID;
 
 -- Waits for input of each step and rank. Written by passes/data_wait.cc.
@@ -279,7 +296,7 @@ CREATE TABLE memory_timeline (
 -- Operators and kernels by name. Written by passes/op_stats.cc.
 CREATE TABLE op_stats (
   rank           INTEGER NOT NULL REFERENCES rank (rank),
-  kind           TEXT NOT NULL CHECK (kind IN ('operator', 'backward', 'user', 'kernel', 'memcpy', 'memset')),
+  kind           TEXT NOT NULL CHECK (kind IN ('operator', 'backward', 'user', 'kernel', 'memcpy', 'memset')),  -- what ran
   name           TEXT NOT NULL,     -- of the operator, backward function, user range, kernel or copy kind
   on_compute     INTEGER NOT NULL CHECK (on_compute IN (0, 1)),  -- 1: on compute lanes, 0: on others (loaders, communication)
   count          INTEGER NOT NULL,  -- finished ones in the whole trace
@@ -303,7 +320,8 @@ CREATE TABLE step_batch (
   PRIMARY KEY (step, rank)
 ) STRICT, WITHOUT ROWID;
 
--- Who makes the others wait, over steady steps. Written by passes/straggler.cc.
+-- Who makes the others wait, over the steps that count (run_metric 'step.basis').
+-- Written by passes/straggler.cc.
 CREATE TABLE straggler (
   rank          INTEGER PRIMARY KEY REFERENCES rank (rank),
   collectives   INTEGER NOT NULL,  -- complete collectives with a common wait that it was part of
@@ -323,28 +341,29 @@ CREATE TABLE run_metric (
   value ANY                -- INTEGER or REAL, NULL not available
 ) STRICT, WITHOUT ROWID;
 
--- Parts of the step over steady steps and ranks, in order of precedence. Written by passes/summary.cc.
+-- Parts of the step over the steps that count and all ranks, in order of precedence.
+-- Written by passes/summary.cc.
 CREATE TABLE part_summary (
-  ordinal   INTEGER PRIMARY KEY,
+  ordinal   INTEGER PRIMARY KEY,  -- order in reports, from 0
   part      TEXT NOT NULL UNIQUE,  -- 'compute', 'exposed_comm_transfer', …
   total_ns  INTEGER NOT NULL,      -- sum; the parts add up to run_metric 'step.total_ns'
-  median_ns INTEGER                -- over (step, rank), stands alone: medians don't add up; NULL without steady steps
+  median_ns INTEGER                -- over (step, rank), stands alone: medians don't add up; NULL without such steps
 ) STRICT;
 
 -- The same for each rank. Written by passes/summary.cc.
 CREATE TABLE rank_part_summary (
   rank      INTEGER NOT NULL REFERENCES rank (rank),
   part      TEXT NOT NULL,     -- as in part_summary
-  total_ns  INTEGER NOT NULL,  -- sum over its steady steps
-  median_ns INTEGER NOT NULL,  -- over its steady steps
+  total_ns  INTEGER NOT NULL,  -- sum over its steps that count
+  median_ns INTEGER NOT NULL,  -- over the same
   PRIMARY KEY (rank, part)
 ) STRICT, WITHOUT ROWID;
 
 -- Each rank's steps in short. Written by passes/summary.cc.
 CREATE TABLE rank_summary (
   rank           INTEGER PRIMARY KEY REFERENCES rank (rank),
-  steady_steps   INTEGER NOT NULL,  -- steps that the figures are made of
-  step_median_ns INTEGER,           -- of step_ns, NULL without steady steps
+  steps          INTEGER NOT NULL,  -- steps that the figures are made of
+  step_median_ns INTEGER,           -- of step_ns, NULL without such steps
   step_p99_ns    INTEGER,           -- the same, lower nearest rank
   step_total_ns  INTEGER NOT NULL,  -- sum of step_ns
   comm_ns        INTEGER NOT NULL,  -- sum of step_overlap.comm_ns
@@ -353,8 +372,7 @@ CREATE TABLE rank_summary (
   tokens         INTEGER            -- sum of step_batch.tokens, NULL not told
 ) STRICT;
 
--- Collectives by what they are, over steady steps (all steps where none is steady).
--- Written by passes/summary.cc.
+-- Collectives by what they are, over the steps that count. Written by passes/summary.cc.
 CREATE TABLE collective_summary (
   communicator_id INTEGER NOT NULL,  -- run_communicator.id, -1 unknown
   op              TEXT NOT NULL,     -- as in collective
@@ -380,8 +398,8 @@ CREATE TABLE finding (
   kind       TEXT NOT NULL,         -- 'input_wait', 'straggler', 'exposed_comm', 'hang', …: docs/metrics.md lists them
   title      TEXT NOT NULL,         -- one line with the figures
   cost_ns    INTEGER,               -- bound of what its removal saves per step, NULL where it has no such cost
-  share      REAL,                  -- cost_ns / run_metric 'step.median_ns'
-  confidence TEXT NOT NULL CHECK (confidence IN ('high', 'medium', 'low')),
+  share      REAL,                  -- cost_ns / run_metric 'step.mean_ns'
+  confidence TEXT NOT NULL CHECK (confidence IN ('high', 'medium', 'low')),  -- how sure it is
   reason     TEXT NOT NULL,         -- what the confidence rests on
   cause      TEXT,                  -- part of the breakdown or event behind it, NULL none
   first_step INTEGER,               -- steps in which it was seen
@@ -432,5 +450,5 @@ JOIN collective_call AS k ON k.collective_id = c.id;
 CREATE VIEW v_finding AS
 SELECT
   f.id, f.kind, f.title, f.cost_ns, f.share, f.confidence, f.cause, f.first_step, f.last_step, f.advice,
-  (SELECT json_group_array(r.rank) FROM finding_rank AS r WHERE r.finding_id = f.id) AS ranks
+  (SELECT json_group_array(r.rank) FROM finding_rank AS r WHERE r.finding_id = f.id) AS ranks  -- JSON array of the ranks it names
 FROM finding AS f;

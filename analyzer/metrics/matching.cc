@@ -33,10 +33,9 @@ Key KeyOf(const MatchCall& call) {
 void AppendMatches(std::span<const MatchCall> calls, const std::vector<size_t>& with_key, Way way,
                    std::vector<Match>& matches) {
   std::vector<Match> own;
-  std::map<std::pair<int, bool>, size_t> seen;  // by rank; a rank may send to itself
+  std::map<int, size_t> seen;  // by rank
   for (const size_t index : with_key) {
-    const bool is_send = way == Way::kPair && calls[index].op.starts_with("send");
-    const size_t occurrence = seen[{calls[index].rank, is_send}]++;
+    const size_t occurrence = seen[calls[index].rank]++;
     if (occurrence == own.size()) own.emplace_back();
     own[occurrence].calls.push_back(index);
   }

@@ -1,0 +1,144 @@
+#include "analyzer/analyze.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "analyzer/pass.h"
+#include "analyzer/run_context.h"
+#include "analyzer/run_files.h"
+#include "analyzer/runner.h"
+#include "schema/reader.h"
+#include "schema/sql.h"
+
+namespace tutti::analyzer {
+namespace {
+
+// Grows with every change of what the passes compute: older analyses are made anew.
+constexpr const char* kAnalyzerVersion = "1";
+
+// Deletes what a failed analysis leaves behind.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& target)
+      : path_(target + "." + std::to_string(getpid()) + ".tmp") {
+    Remove();
+  }
+  ~TemporaryFile() { Remove(); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  const std::string& path() const { return path_; }
+
+  Status MoveTo(const std::string& target) const {
+    if (std::rename(path_.c_str(), target.c_str()) == 0) return OkStatus();
+    return IoError(target + ": " + std::strerror(errno));
+  }
+
+ private:
+  void Remove() const {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+    std::filesystem::remove(path_ + "-journal", ignored);
+  }
+  std::string path_;
+};
+
+Status MakeTables(schema::Database& derived) {
+  TUTTI_RETURN_IF_ERROR(
+      derived.Execute("PRAGMA application_id = " + std::to_string(schema::kApplicationId) +
+                      "; PRAGMA user_version = " + std::to_string(schema::kSchemaVersion) +
+                      "; PRAGMA synchronous = NORMAL"));  // synced as a whole before it is renamed
+  return derived.Execute(std::string(schema::DerivedSql()));
+}
+
+Status SyncToDisk(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return IoError(path + ": " + std::strerror(errno));
+  const bool synced = fsync(file) == 0;
+  const int error = errno;
+  close(file);
+  return synced ? OkStatus() : IoError(path + ": " + std::strerror(error));
+}
+
+struct Attempt {
+  Status status;
+  std::optional<size_t> failed_file;  // leave it out and try again
+};
+
+Attempt RunAllPasses(const std::string& path, const RunFiles& files,
+                     const AnalyzeOptions& options) {
+  Result<schema::Database> derived = schema::Database::Create(path);
+  if (!derived.ok()) return {derived.status(), {}};
+  if (const Status made = MakeTables(*derived); !made.ok()) return {made, {}};
+  RunContext context(*derived, files, options.trace_bytes);
+  Status status = RunPasses(AllPasses(), context, options.progress);
+  if (status.ok()) {
+    const schema::RunMetaRow version{"analyzer.version", kAnalyzerVersion};
+    status = context.Write(std::span<const schema::RunMetaRow>(&version, 1));
+  }
+  return {status, context.failed_file()};
+}
+
+// Whether the analysis at `path` is of exactly these files by this analyzer.
+bool IsCurrent(const std::string& path, const RunFiles& files) {
+  Result<schema::Database> analysis = schema::Database::OpenReadOnly(path, {.quick_check = false});
+  if (!analysis.ok()) return false;
+  const Result<std::string> version =
+      analysis->QueryOne<std::string>("SELECT value FROM run_meta WHERE key = 'analyzer.version'");
+  if (!version.ok() || *version != kAnalyzerVersion) return false;
+  const auto inputs = schema::ReadAll<schema::InputFileRow>(*analysis, "ORDER BY id");
+  if (!inputs.ok() || inputs->size() != files.traces.size()) return false;
+  for (size_t i = 0; i < files.traces.size(); ++i) {
+    const schema::InputFileRow& input = (*inputs)[i];
+    const TraceFile& file = files.traces[i];
+    if (input.path != file.name || input.bytes != file.bytes || input.mtime_ns != file.mtime_ns) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool HasDerivedTables(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return false;
+  Result<schema::Database> file = schema::Database::OpenReadOnly(path, {.quick_check = false});
+  return file.ok() && file->QueryOne<int64_t>("SELECT count(*) FROM run_step").ok() &&
+         file->QueryOne<int64_t>("SELECT count(*) FROM finding").ok();
+}
+
+}  // namespace
+
+Result<Analysis> Analyze(const std::string& run_or_file, const AnalyzeOptions& options) {
+  TUTTI_ASSIGN_OR_RETURN(RunFiles files, FindRunFiles(run_or_file));
+  const std::string target = options.output.empty() ? files.analysis : options.output;
+  for (;;) {
+    const TemporaryFile temporary(target);
+    const Attempt attempt = RunAllPasses(temporary.path(), files, options);
+    if (attempt.status.ok()) {
+      TUTTI_RETURN_IF_ERROR(SyncToDisk(temporary.path()));
+      TUTTI_RETURN_IF_ERROR(temporary.MoveTo(target));
+      return Analysis{target, true};
+    }
+    if (!attempt.failed_file || !files.traces[*attempt.failed_file].unusable_because.empty()) {
+      return attempt.status;
+    }
+    files.traces[*attempt.failed_file].unusable_because = attempt.status.message();
+  }
+}
+
+Result<Analysis> EnsureAnalyzed(const std::string& run_or_file, const AnalyzeOptions& options) {
+  if (HasDerivedTables(run_or_file)) return Analysis{run_or_file, false};
+  TUTTI_ASSIGN_OR_RETURN(const RunFiles files, FindRunFiles(run_or_file));
+  const std::string target = options.output.empty() ? files.analysis : options.output;
+  if (IsCurrent(target, files)) return Analysis{target, false};
+  return Analyze(run_or_file, options);
+}
+
+}  // namespace tutti::analyzer

@@ -1,0 +1,275 @@
+// Catalogue 37: a collective that some rank never entered, or that ranks disagree on.
+//
+// Every job that is killed leaves collectives behind that had not ended. It hung only if
+// the others had waited far longer than any collective of that communicator, and any
+// step, ever took.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "analyzer/findings/rule.h"
+#include "analyzer/metrics/collective_timing.h"
+
+namespace tutti::analyzer {
+namespace {
+
+constexpr int64_t kMinStuckNs = 1'000'000'000;
+constexpr int64_t kTimesTheUsual = 10;
+
+struct StuckCollective {
+  schema::CollectiveRow row;
+  std::vector<schema::CollectiveCallRow> calls;
+  std::string communicator;      // for people
+  std::vector<int64_t> missing;  // members with a trace that never entered
+  int64_t stuck_ns = 0;          // from the first arrival until its end or that of the trace
+};
+
+// Longest that a complete collective or a step took, in the usual course of things.
+Result<int64_t> LongestUsual(RunContext& context) {
+  return context.derived().QueryOne<int64_t>(
+      "SELECT max(coalesce((SELECT max(k.end_ns - k.arrival_ns) FROM collective AS c"
+      " JOIN collective_call AS k ON k.collective_id = c.id WHERE c.state = 'complete'), 0),"
+      " coalesce((SELECT value FROM run_metric WHERE name = 'step.median_ns'), 0))");
+}
+
+Result<std::vector<int64_t>> MissingRanks(RunContext& context, const FindingFacts& facts,
+                                          const StuckCollective& stuck) {
+  std::set<int64_t> missing;
+  if (stuck.row.communicator_id) {
+    // Members with a trace: those that know the communicator, or all ranks of a whole world.
+    TUTTI_ASSIGN_OR_RETURN(const auto members,
+                           context.Read<schema::RunCommunicatorMemberRow>(
+                               "WHERE communicator_id = ?1", *stuck.row.communicator_id));
+    for (const schema::RunCommunicatorMemberRow& member : members) missing.insert(member.rank);
+    if (stuck.row.ranks_expected == static_cast<int64_t>(facts.ranks.size())) {
+      for (const schema::RankRow& rank : facts.ranks) missing.insert(rank.rank);
+    }
+  }
+  for (const schema::CollectiveCallRow& call : stuck.calls) missing.erase(call.rank);
+  return std::vector<int64_t>(missing.begin(), missing.end());
+}
+
+int64_t StuckNs(const FindingFacts& facts, const std::vector<schema::CollectiveCallRow>& calls) {
+  int64_t stuck_ns = 0;
+  for (const schema::CollectiveCallRow& call : calls) {
+    const std::optional<int64_t> began = call.arrival_ns ? call.arrival_ns : call.enqueue_ns;
+    if (!began) continue;
+    int64_t end_ns = call.end_ns.value_or(*began);
+    for (const schema::RankRow& rank : facts.ranks) {
+      if (!call.end_ns && rank.rank == call.rank) end_ns = rank.end_ns;
+    }
+    stuck_ns = std::max(stuck_ns, end_ns - *began);
+  }
+  return stuck_ns;
+}
+
+Result<std::string> NameOf(RunContext& context, const schema::CollectiveRow& row) {
+  std::string name = row.op;
+  if (row.sequence) name += " #" + std::to_string(*row.sequence);
+  if (!row.communicator_id) return name;
+  TUTTI_ASSIGN_OR_RETURN(const auto rows, context.Read<schema::RunCommunicatorRow>(
+                                              "WHERE id = ?1", *row.communicator_id));
+  if (rows.empty()) return name;
+  const schema::RunCommunicatorRow& group = rows.front();
+  name += " of " + group.backend;
+  if (group.description) {
+    name += " group " + *group.description;
+  } else if (group.uid) {
+    name += " group " + *group.uid;
+  }
+  return name;
+}
+
+Result<std::vector<StuckCollective>> StuckCollectives(RunContext& context,
+                                                      const FindingFacts& facts) {
+  TUTTI_ASSIGN_OR_RETURN(const int64_t usual_ns, LongestUsual(context));
+  TUTTI_ASSIGN_OR_RETURN(const auto rows, context.Read<schema::CollectiveRow>(
+                                              "WHERE state IN ('hung', 'open') ORDER BY id"));
+  std::vector<StuckCollective> all;
+  for (const schema::CollectiveRow& row : rows) {
+    StuckCollective stuck;
+    stuck.row = row;
+    TUTTI_ASSIGN_OR_RETURN(stuck.calls, context.Read<schema::CollectiveCallRow>(
+                                            "WHERE collective_id = ?1 ORDER BY rank", row.id));
+    stuck.stuck_ns = StuckNs(facts, stuck.calls);
+    if (stuck.stuck_ns < std::max(kMinStuckNs, kTimesTheUsual * usual_ns)) continue;
+    TUTTI_ASSIGN_OR_RETURN(stuck.missing, MissingRanks(context, facts, stuck));
+    all.push_back(std::move(stuck));
+  }
+  return all;
+}
+
+// What a rank was doing when its trace ended: the innermost open operator, an open data
+// wait, or its last operator.
+Result<schema::FindingEvidenceRow> LastDoing(RunContext& context, const schema::RankRow& rank) {
+  TUTTI_ASSIGN_OR_RETURN(RankTrace* const trace, context.Trace(rank));
+  TUTTI_ASSIGN_OR_RETURN(
+      const auto lanes,
+      context.Read<schema::LaneRow>(
+          "WHERE rank = ?1 AND role IN ('compute', 'host') AND kind = 'thread'", rank.rank));
+  std::set<int64_t> training;
+  for (const schema::LaneRow& lane : lanes) training.insert(lane.id);
+  TUTTI_ASSIGN_OR_RETURN(const auto ops, trace->Ops());
+  schema::FindingEvidenceRow row;
+  row.rank = rank.rank;
+  row.source = "cpu_op";
+  row.note = "nothing of it was seen";
+  const OpEvent* last = nullptr;
+  for (const OpEvent& op : ops) {
+    if (!training.contains(op.tid)) continue;
+    const bool better = last == nullptr || (op.is_open && !last->is_open) ||
+                        (op.is_open == last->is_open && op.begin_ns >= last->begin_ns);
+    if (better) last = &op;
+  }
+  if (last != nullptr) {
+    row.row_id = last->id;
+    row.begin_ns = last->begin_ns;
+    row.end_ns = last->end_ns;
+    row.note = (last->is_open ? "was inside " : "last ran ") + trace->Text(last->name_id);
+  }
+  TUTTI_ASSIGN_OR_RETURN(const auto waits, trace->DataWaits());
+  for (const schema::DataWaitRow& wait : waits) {
+    if (wait.end_ns || !training.contains(wait.tid)) continue;
+    row.source = "data_wait";
+    row.row_id = wait.id;
+    row.begin_ns = wait.begin_ns;
+    row.end_ns = trace->end_ns();
+    row.note = "was waiting for data from " + trace->Text(wait.loader_id);
+  }
+  if (rank.exit_status) row.note += "; it exited with " + std::to_string(*rank.exit_status);
+  return row;
+}
+
+schema::FindingEvidenceRow CollectiveEvidence(const StuckCollective& stuck) {
+  schema::FindingEvidenceRow row;
+  row.source = "collective";
+  row.row_id = stuck.row.id;
+  for (const schema::CollectiveCallRow& call : stuck.calls) {
+    if (!call.arrival_ns) continue;
+    row.begin_ns = std::min(row.begin_ns.value_or(*call.arrival_ns), *call.arrival_ns);
+    row.end_ns = *call.arrival_ns + stuck.stuck_ns;
+  }
+  row.note = std::to_string(stuck.row.ranks_seen) + " of " +
+             std::to_string(stuck.row.ranks_expected) + " ranks entered it";
+  return row;
+}
+
+Result<FindingDraft> DraftHang(RunContext& context, const FindingFacts& facts,
+                               const StuckCollective& first, size_t others) {
+  FindingDraft draft;
+  TUTTI_ASSIGN_OR_RETURN(const std::string name, NameOf(context, first.row));
+  draft.ranks = first.missing;
+  draft.row.kind = "hang";
+  draft.row.cause = first.row.op;
+  draft.row.confidence = "high";
+  draft.row.formula = "none: the job stopped";
+  std::vector<int64_t> waiting;
+  for (const schema::CollectiveCallRow& call : first.calls) waiting.push_back(call.rank);
+  if (first.missing.empty()) {
+    draft.row.title =
+        "every rank entered " + name + ", which did not end for " + Duration(first.stuck_ns);
+    draft.row.reason = "all members arrived";
+    draft.row.advice =
+        "look at the network between the ranks, and at the backend's log (NCCL_DEBUG, "
+        "GLOO_SOCKET_IFNAME)";
+  } else {
+    draft.row.title = RankList(first.missing) + " never entered " + name + "; " +
+                      RankList(waiting) + " waited for it " + Duration(first.stuck_ns);
+    draft.row.reason = "the traces of all of them go on while the others wait";
+    draft.row.advice =
+        "make every rank issue the same collectives: look for a branch that depends "
+        "on the rank or its data, an uneven number of batches, or a crash of " +
+        RankList(first.missing);
+  }
+  draft.row.first_step = first.row.step;
+  draft.row.last_step = first.row.step;
+  draft.row.steps_seen = first.row.step ? 1 : 0;
+  draft.evidence.push_back(CollectiveEvidence(first));
+  if (others > 0) {
+    draft.evidence.back().note +=
+        "; " + std::to_string(others) + " more collectives hang behind it";
+  }
+  for (const schema::RankRow& rank : facts.ranks) {
+    if (std::find(first.missing.begin(), first.missing.end(), rank.rank) == first.missing.end()) {
+      continue;
+    }
+    TUTTI_ASSIGN_OR_RETURN(schema::FindingEvidenceRow doing, LastDoing(context, rank));
+    draft.row.title += draft.evidence.size() == 1
+                           ? "; rank " + std::to_string(rank.rank) + " " + doing.note
+                           : std::string();
+    draft.evidence.push_back(std::move(doing));
+  }
+  return draft;
+}
+
+// Calls that differ from the most frequent (op, dtype, bytes) of a collective. Read from
+// the raw rows that the calls came from.
+Status FindMismatches(RunContext& context, const FindingFacts& facts,
+                      std::vector<FindingDraft>& drafts) {
+  TUTTI_ASSIGN_OR_RETURN(const auto rows, context.Read<schema::CollectiveRow>(
+                                              "WHERE state = 'mismatched' ORDER BY id"));
+  if (rows.empty()) return OkStatus();
+  const schema::CollectiveRow& first = rows.front();
+  TUTTI_ASSIGN_OR_RETURN(const auto calls, context.Read<schema::CollectiveCallRow>(
+                                               "WHERE collective_id = ?1 ORDER BY rank", first.id));
+  std::map<std::string, std::vector<int64_t>> ranks_by_call;
+  for (const schema::CollectiveCallRow& call : calls) {
+    const auto rank = std::find_if(facts.ranks.begin(), facts.ranks.end(),
+                                   [&](const auto& r) { return r.rank == call.rank; });
+    TUTTI_ASSIGN_OR_RETURN(RankTrace* const trace, context.Trace(*rank));
+    TUTTI_ASSIGN_OR_RETURN(const auto events, trace->Collectives());
+    const auto event = std::find_if(events.begin(), events.end(), [&](const CollectiveEvent& e) {
+      return e.row.id == call.source_id;
+    });
+    if (event == events.end()) continue;
+    const std::string bytes = event->row.bytes ? std::to_string(*event->row.bytes) + " bytes" : "";
+    ranks_by_call[event->op + " " + event->dtype + " " + bytes].push_back(call.rank);
+  }
+  const auto most = std::max_element(
+      ranks_by_call.begin(), ranks_by_call.end(),
+      [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  FindingDraft draft;
+  TUTTI_ASSIGN_OR_RETURN(const std::string name, NameOf(context, first));
+  draft.row.kind = "collective_mismatch";
+  draft.row.cause = first.op;
+  draft.row.title = "ranks disagree on " + name + ":";
+  for (const auto& [call, ranks] : ranks_by_call) {
+    draft.row.title += " " + RankList(ranks) + " issued " + call + ";";
+    if (call != most->first) draft.ranks.insert(draft.ranks.end(), ranks.begin(), ranks.end());
+  }
+  draft.row.title.pop_back();
+  std::sort(draft.ranks.begin(), draft.ranks.end());
+  draft.row.confidence = "high";
+  draft.row.reason = std::to_string(rows.size()) + " collectives differ; the first is the cause";
+  draft.row.formula = "none: the result is wrong or the job stops";
+  draft.row.advice = "make every rank issue the same collectives with the same shapes and types";
+  draft.row.first_step = first.step;
+  draft.row.last_step = rows.back().step;
+  draft.row.steps_seen = static_cast<int64_t>(rows.size());
+  schema::FindingEvidenceRow evidence;
+  evidence.source = "collective";
+  evidence.row_id = first.id;
+  evidence.note = "the first that differs";
+  draft.evidence.push_back(std::move(evidence));
+  drafts.push_back(std::move(draft));
+  return OkStatus();
+}
+
+}  // namespace
+
+Status FindHangs(RunContext& context, const FindingFacts& facts,
+                 std::vector<FindingDraft>& drafts) {
+  TUTTI_RETURN_IF_ERROR(FindMismatches(context, facts, drafts));
+  TUTTI_ASSIGN_OR_RETURN(const std::vector<StuckCollective> stuck,
+                         StuckCollectives(context, facts));
+  if (stuck.empty()) return OkStatus();
+  // The first that some rank never entered holds up the rest; without one, the first open.
+  const auto hung = std::find_if(stuck.begin(), stuck.end(),
+                                 [](const StuckCollective& s) { return !s.missing.empty(); });
+  const StuckCollective& first = hung == stuck.end() ? stuck.front() : *hung;
+  TUTTI_ASSIGN_OR_RETURN(FindingDraft draft, DraftHang(context, facts, first, stuck.size() - 1));
+  drafts.push_back(std::move(draft));
+  return OkStatus();
+}
+
+}  // namespace tutti::analyzer

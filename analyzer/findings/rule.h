@@ -1,0 +1,81 @@
+// A finding of the catalogue: one rule, one file. A rule reads what passes wrote, and
+// drafts findings; passes/findings.cc ranks and stores them.
+//
+// Cost. Every rule gives a bound in ns per step: the mean over the steps that count, so
+// that cost times steps is time. It must exceed both kMinShare of the mean step and its
+// own noise (three standard errors over batches of steps), else there is no finding.
+// No nanosecond is charged twice: what one rule takes, later ones leave out.
+// Not thread-safe.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/input/steps_that_count.h"
+#include "analyzer/run_context.h"
+#include "common/status.h"
+
+namespace tutti::analyzer {
+
+// Below 5 % of a step nobody changes a program for it, and the scheduler's noise on a
+// shared machine reaches 2 to 3 %.
+inline constexpr double kMinShare = 0.05;
+
+struct FindingDraft {
+  schema::FindingRow row;  // id, share: set when findings are ranked
+  std::vector<int64_t> ranks;
+  std::vector<schema::FindingEvidenceRow> evidence;  // finding_id, ordinal: set when stored
+};
+
+// Breakdown of one step: by place of the rank in FindingFacts::ranks; empty where the
+// rank has no such step.
+using StepParts = std::vector<std::optional<schema::StepBreakdownRow>>;
+
+// What all rules look at, loaded once.
+struct FindingFacts {
+  StepsThatCount counted;
+  std::vector<schema::RankRow> ranks;
+  std::vector<StepParts> breakdown;  // by place of the step in counted.steps
+  std::map<std::pair<int64_t, int64_t>, schema::StepWindowRow> windows;  // by (step, rank)
+  std::vector<schema::StragglerRow> stragglers;
+  int64_t step_mean_ns = 0;
+};
+Result<FindingFacts> ReadFindingFacts(RunContext& context);
+
+// Mean, noise and reach of a cost that is known for each step.
+struct CostOfSteps {
+  int64_t cost_ns = 0;
+  int64_t noise_ns = 0;    // three standard errors
+  int64_t steps_seen = 0;  // steps that cost at least kMinShare of the mean step
+  std::optional<int64_t> first_step;
+  std::optional<int64_t> last_step;
+};
+CostOfSteps CostOver(const FindingFacts& facts, std::span<const double> cost_per_step);
+
+// True if the cost is worth a finding.
+bool IsWorthwhile(const FindingFacts& facts, const CostOfSteps& cost);
+
+// Sets cost, steps and confidence: high where most steps show it, low where few do.
+void SetCost(const FindingFacts& facts, const CostOfSteps& cost, schema::FindingRow& row);
+
+// Evidence that points at the window of a step on a rank.
+schema::FindingEvidenceRow StepEvidence(const FindingFacts& facts, int64_t step, int64_t rank,
+                                        std::string note);
+
+// "rank 3", "ranks 1 and 4", "ranks 0, 2, 3 and 5 more".
+std::string RankList(std::span<const int64_t> ranks);
+// "8.31 ms" with three significant digits; "12.4 µs", "1.25 s".
+std::string Duration(int64_t ns);
+// "12.3 %" of 0.123.
+std::string Percent(double fraction);
+
+using FindingRule = Status (*)(RunContext& context, const FindingFacts& facts,
+                               std::vector<FindingDraft>& drafts);
+
+// In the order in which they may claim time.
+std::span<const FindingRule> AllFindingRules();
+
+}  // namespace tutti::analyzer

@@ -1,0 +1,308 @@
+#include "analyzer/input/rank_trace.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "schema/reader.h"
+
+namespace tutti::analyzer {
+namespace {
+
+// Any real clock is far below; sums of a few such times don't overflow.
+constexpr int64_t kLatestTime = int64_t{1} << 61;
+
+// The columns that passes need of the large tables.
+struct OpColumns {
+  int64_t id = 0;
+  int64_t tid = 0;
+  int64_t name_id = 0;
+  int64_t scope = 0;
+  int64_t begin_ns = 0;
+  std::optional<int64_t> end_ns = {};
+  TUTTI_ROW(OpColumns, "cpu_op", id, tid, name_id, scope, begin_ns, end_ns)
+};
+struct KernelColumns {
+  int64_t id = 0;
+  int64_t device_id = 0;
+  int64_t stream_id = 0;
+  int64_t name_id = 0;
+  std::optional<int64_t> begin_ns = {};
+  std::optional<int64_t> end_ns = {};
+  std::optional<int64_t> correlation_id = {};
+  TUTTI_ROW(KernelColumns, "kernel", id, device_id, stream_id, name_id, begin_ns, end_ns,
+            correlation_id)
+};
+struct ApiColumns {
+  int64_t id = 0;
+  int64_t tid = 0;
+  int64_t name_id = 0;
+  int64_t begin_ns = 0;
+  std::optional<int64_t> end_ns = {};
+  int64_t correlation_id = 0;
+  TUTTI_ROW(ApiColumns, "api_call", id, tid, name_id, begin_ns, end_ns, correlation_id)
+};
+struct MemoryColumns {
+  int64_t time_ns = 0;
+  std::string device_type = {};
+  std::optional<int64_t> device_id = {};
+  std::optional<int64_t> delta_bytes = {};
+  std::optional<int64_t> allocated_bytes = {};
+  std::optional<int64_t> reserved_bytes = {};
+  int64_t is_oom = 0;
+  TUTTI_ROW(MemoryColumns, "memory_event", time_ns, device_type, device_id, delta_bytes,
+            allocated_bytes, reserved_bytes, is_oom)
+};
+
+bool IsPossible(int64_t time_ns) { return time_ns > -kLatestTime && time_ns < kLatestTime; }
+
+template <typename Event>
+bool BeginsBefore(const Event& a, const Event& b) {
+  return std::tie(a.begin_ns, a.id) < std::tie(b.begin_ns, b.id);
+}
+
+template <typename Row>
+constexpr bool kHasInterval = requires(Row row) {
+  row.begin_ns;
+  row.end_ns;
+};
+
+}  // namespace
+
+RankTrace::RankTrace(schema::Database database, Options options)
+    : database_(std::move(database)), options_(options) {}
+
+Result<std::unique_ptr<RankTrace>> RankTrace::Open(const std::string& path, Options options) {
+  // A damaged page is found when it is read: each is read anyway.
+  TUTTI_ASSIGN_OR_RETURN(schema::Database database,
+                         schema::Database::OpenReadOnly(path, {.quick_check = false}));
+  std::unique_ptr<RankTrace> trace(new RankTrace(std::move(database), options));
+  TUTTI_RETURN_IF_ERROR(trace->ReadStrings());
+  return trace;
+}
+
+Status RankTrace::ReadStrings() {
+  return schema::ForEach<schema::StringRow>(database_, "", [&](const schema::StringRow& row) {
+    resident_bytes_ += row.text.size() + sizeof(row) * 2;
+    strings_.emplace(row.id, row.text);
+  });
+}
+
+const std::string& RankTrace::Text(int64_t id) const {
+  static const std::string kNone;
+  const auto found = strings_.find(id);
+  return found == strings_.end() ? kNone : found->second;
+}
+
+bool RankTrace::Align(int64_t& begin_ns, int64_t& end_ns) {
+  if (!IsPossible(begin_ns) || !IsPossible(end_ns) || end_ns < begin_ns) {
+    ++bad_rows_;
+    return false;
+  }
+  begin_ns += options_.clock_offset_ns;
+  end_ns += options_.clock_offset_ns;
+  return true;
+}
+
+bool RankTrace::Align(int64_t& begin_ns, std::optional<int64_t>& end_ns) {
+  int64_t end = end_ns.value_or(begin_ns);
+  if (!Align(begin_ns, end)) return false;
+  if (end_ns) end_ns = end;
+  return true;
+}
+
+template <typename Row, typename Reader>
+Result<std::span<const Row>> RankTrace::Once(Table<Row>& table, Reader reader) {
+  if (!table.is_read) {
+    if (const Status status = reader(); !status.ok()) {
+      failed_ = true;
+      return status;
+    }
+    table.is_read = true;
+    resident_bytes_ += table.rows.capacity() * sizeof(Row);
+  }
+  return std::span<const Row>(table.rows);
+}
+
+Status RankTrace::ReadOps() {
+  std::vector<OpEvent>& ops = ops_.rows;
+  TUTTI_RETURN_IF_ERROR(schema::ForEach<OpColumns>(database_, "", [&](const OpColumns& row) {
+    OpEvent op{.id = row.id,
+               .tid = row.tid,
+               .begin_ns = row.begin_ns,
+               .end_ns = row.end_ns.value_or(
+                   std::max(row.begin_ns, options_.end_ns - options_.clock_offset_ns)),
+               .name_id = row.name_id,
+               .scope = static_cast<int32_t>(std::clamp<int64_t>(row.scope, -1, 255)),
+               .is_open = !row.end_ns};
+    if (Align(op.begin_ns, op.end_ns)) ops.push_back(op);
+  }));
+  std::sort(ops.begin(), ops.end(), [](const OpEvent& a, const OpEvent& b) {
+    if (a.tid != b.tid) return a.tid < b.tid;
+    if (a.begin_ns != b.begin_ns) return a.begin_ns < b.begin_ns;
+    // Rows come in the order of their ends: of two with equal times the outer is later.
+    return a.end_ns != b.end_ns ? a.end_ns > b.end_ns : a.id > b.id;
+  });
+  return OkStatus();
+}
+
+Status RankTrace::ReadDeviceEvents() {
+  std::vector<DeviceEvent>& events = device_events_.rows;
+  const auto add = [&](DeviceEvent event, std::optional<int64_t> begin,
+                       std::optional<int64_t> end) {
+    if (!begin || !end) return;  // the driver gave no time
+    event.begin_ns = *begin;
+    event.end_ns = *end;
+    if (Align(event.begin_ns, event.end_ns)) events.push_back(std::move(event));
+  };
+  TUTTI_RETURN_IF_ERROR(schema::ForEach<KernelColumns>(database_, "", [&](const auto& row) {
+    DeviceEvent event;
+    event.id = row.id;
+    event.device_id = row.device_id;
+    event.stream_id = row.stream_id;
+    event.name_id = row.name_id;
+    event.correlation_id = row.correlation_id;
+    add(std::move(event), row.begin_ns, row.end_ns);
+  }));
+  const auto add_copy = [&](const auto& row, DeviceEvent::Kind kind, std::string copy_kind) {
+    DeviceEvent event;
+    event.kind = kind;
+    event.id = row.id;
+    event.device_id = row.device_id;
+    event.stream_id = row.stream_id;
+    event.copy_kind = std::move(copy_kind);
+    event.correlation_id = row.correlation_id;
+    add(std::move(event), row.begin_ns, row.end_ns);
+  };
+  TUTTI_RETURN_IF_ERROR(schema::ForEach<schema::MemcpyRow>(database_, "", [&](const auto& row) {
+    add_copy(row, DeviceEvent::Kind::kMemcpy, row.copy_kind);
+  }));
+  TUTTI_RETURN_IF_ERROR(schema::ForEach<schema::MemsetRow>(database_, "", [&](const auto& row) {
+    add_copy(row, DeviceEvent::Kind::kMemset, "memset");
+  }));
+  std::sort(events.begin(), events.end(), [](const DeviceEvent& a, const DeviceEvent& b) {
+    return std::tie(a.begin_ns, a.kind, a.id) < std::tie(b.begin_ns, b.kind, b.id);
+  });
+  return OkStatus();
+}
+
+Status RankTrace::ReadApiCalls() {
+  TUTTI_RETURN_IF_ERROR(schema::ForEach<ApiColumns>(database_, "", [&](const ApiColumns& row) {
+    ApiEvent call{.id = row.id,
+                  .tid = row.tid,
+                  .begin_ns = row.begin_ns,
+                  .end_ns = row.end_ns.value_or(
+                      std::max(row.begin_ns, options_.end_ns - options_.clock_offset_ns)),
+                  .name_id = row.name_id,
+                  .correlation_id = row.correlation_id};
+    if (Align(call.begin_ns, call.end_ns)) api_calls_.rows.push_back(call);
+  }));
+  std::sort(api_calls_.rows.begin(), api_calls_.rows.end(), BeginsBefore<ApiEvent>);
+  return OkStatus();
+}
+
+Status RankTrace::ReadMemoryEvents() {
+  std::vector<MemoryEvent>& events = memory_events_.rows;
+  TUTTI_RETURN_IF_ERROR(schema::ForEach<MemoryColumns>(database_, "", [&](const auto& row) {
+    MemoryEvent event{row.time_ns,     row.device_type,     row.device_id.value_or(-1),
+                      row.delta_bytes, row.allocated_bytes, row.reserved_bytes,
+                      row.is_oom != 0};
+    int64_t end_ns = event.time_ns;
+    if (Align(event.time_ns, end_ns)) events.push_back(std::move(event));
+  }));
+  std::stable_sort(events.begin(), events.end(), [](const MemoryEvent& a, const MemoryEvent& b) {
+    return a.time_ns < b.time_ns;
+  });
+  return OkStatus();
+}
+
+Status RankTrace::ReadCollectives() {
+  const int64_t offset_ns = options_.clock_offset_ns;
+  return schema::ForEach<schema::CollectiveSourceRow>(
+      database_, "ORDER BY id", [&](const schema::CollectiveSourceRow& row) {
+        CollectiveEvent event{row, Text(row.op_id), Text(row.dtype_id)};
+        if (row.enqueue_ns && !IsPossible(*row.enqueue_ns)) event.row.enqueue_ns.reset();
+        if (event.row.enqueue_ns) *event.row.enqueue_ns += offset_ns;
+        if (row.begin_ns) {
+          if (!Align(*event.row.begin_ns, event.row.end_ns)) return;
+        } else {
+          event.row.end_ns.reset();
+        }
+        collectives_.rows.push_back(std::move(event));
+      });
+}
+
+template <typename Row>
+Status RankTrace::ReadSmall(Table<Row>& table) {
+  TUTTI_RETURN_IF_ERROR(schema::ForEach<Row>(database_, "", [&](const Row& row) {
+    Row aligned = row;
+    if constexpr (requires { aligned.time_ns; }) {
+      int64_t end_ns = aligned.time_ns;
+      if (!Align(aligned.time_ns, end_ns)) return;
+    } else if constexpr (kHasInterval<Row>) {
+      if constexpr (std::is_same_v<decltype(aligned.begin_ns), int64_t>) {
+        if (!Align(aligned.begin_ns, aligned.end_ns)) return;
+      } else if (!aligned.begin_ns || !Align(*aligned.begin_ns, aligned.end_ns)) {
+        aligned.begin_ns.reset();  // what it says holds without a time, too
+        aligned.end_ns.reset();
+      }
+    }
+    table.rows.push_back(std::move(aligned));
+  }));
+  if constexpr (requires(Row row) {
+                  row.time_ns;
+                  row.id;
+                }) {
+    std::sort(table.rows.begin(), table.rows.end(), [](const Row& a, const Row& b) {
+      return std::tie(a.time_ns, a.id) < std::tie(b.time_ns, b.id);
+    });
+  } else if constexpr (kHasInterval<Row> && requires(Row row) { row.id; }) {
+    std::sort(table.rows.begin(), table.rows.end(), BeginsBefore<Row>);
+  }
+  return OkStatus();
+}
+
+Result<std::span<const OpEvent>> RankTrace::Ops() {
+  return Once(ops_, [this] { return ReadOps(); });
+}
+Result<std::span<const DeviceEvent>> RankTrace::DeviceEvents() {
+  return Once(device_events_, [this] { return ReadDeviceEvents(); });
+}
+Result<std::span<const ApiEvent>> RankTrace::ApiCalls() {
+  return Once(api_calls_, [this] { return ReadApiCalls(); });
+}
+Result<std::span<const MemoryEvent>> RankTrace::MemoryEvents() {
+  return Once(memory_events_, [this] { return ReadMemoryEvents(); });
+}
+Result<std::span<const CollectiveEvent>> RankTrace::Collectives() {
+  return Once(collectives_, [this] { return ReadCollectives(); });
+}
+Result<std::span<const schema::StepRow>> RankTrace::Steps() {
+  return Once(steps_, [this] { return ReadSmall(steps_); });
+}
+Result<std::span<const schema::PhaseRow>> RankTrace::Phases() {
+  return Once(phases_, [this] { return ReadSmall(phases_); });
+}
+Result<std::span<const schema::DataWaitRow>> RankTrace::DataWaits() {
+  return Once(data_waits_, [this] { return ReadSmall(data_waits_); });
+}
+Result<std::span<const schema::BatchRow>> RankTrace::Batches() {
+  return Once(batches_, [this] { return ReadSmall(batches_); });
+}
+Result<std::span<const schema::SyncRow>> RankTrace::Syncs() {
+  return Once(syncs_, [this] { return ReadSmall(syncs_); });
+}
+Result<std::span<const schema::CommunicatorRow>> RankTrace::Communicators() {
+  return Once(communicators_, [this] { return ReadSmall(communicators_); });
+}
+Result<std::span<const schema::ThreadRow>> RankTrace::Threads() {
+  return Once(threads_, [this] { return ReadSmall(threads_); });
+}
+Result<std::span<const schema::StreamRow>> RankTrace::Streams() {
+  return Once(streams_, [this] { return ReadSmall(streams_); });
+}
+Result<std::span<const schema::TraceStatRow>> RankTrace::Stats() {
+  return Once(stats_, [this] { return ReadSmall(stats_); });
+}
+
+}  // namespace tutti::analyzer

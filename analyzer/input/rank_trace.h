@@ -1,0 +1,160 @@
+// The raw rows of one rank's file, as passes read them: on aligned time, open
+// intervals closed at the end of the trace, in a useful order, each table read at most
+// once and only when asked for. A trace that a pass does not need any more can be
+// dropped and opened again.
+//
+// Rows that contradict themselves (end before begin, times beyond any clock) are left
+// out and counted in bad_rows(). Text stays as it is in the file: printers make it safe.
+// Not thread-safe; spans live as long as the object.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "common/status.h"
+#include "schema/database.h"
+#include "schema/rows.h"
+
+namespace tutti::analyzer {
+
+// An operator, backward function or user range. Sorted by thread, begin, longer first.
+struct OpEvent {
+  int64_t id = 0;
+  int64_t tid = 0;
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  int64_t name_id = 0;
+  int32_t scope = 0;
+  bool is_open = false;  // had not ended when the trace did
+};
+
+// A kernel (name_id) or a copy or fill (name, bytes) on a stream. Sorted by begin.
+struct DeviceEvent {
+  enum class Kind : uint8_t { kKernel, kMemcpy, kMemset };
+  Kind kind = Kind::kKernel;
+  int64_t id = 0;
+  int64_t device_id = 0;
+  int64_t stream_id = 0;
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  int64_t name_id = 0;    // kernels
+  std::string copy_kind;  // copies, e.g. 'HtoD'
+  std::optional<int64_t> correlation_id;
+};
+
+// A CUDA call of the host. Sorted by begin.
+struct ApiEvent {
+  int64_t id = 0;
+  int64_t tid = 0;
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  int64_t name_id = 0;
+  int64_t correlation_id = 0;
+};
+
+// Sorted by time.
+struct MemoryEvent {
+  int64_t time_ns = 0;
+  std::string device_type;
+  int64_t device_id = -1;  // -1 the CPU
+  std::optional<int64_t> delta_bytes;
+  std::optional<int64_t> allocated_bytes;
+  std::optional<int64_t> reserved_bytes;
+  bool is_oom = false;
+};
+
+// A row of collective_source with its texts. In order of id. `begin_ns` empty: it was
+// enqueued and never began; `end_ns` empty: it had not ended.
+struct CollectiveEvent {
+  schema::CollectiveSourceRow row;  // aligned times
+  std::string op;
+  std::string dtype;  // "" unknown
+};
+
+class RankTrace {
+ public:
+  struct Options {
+    int64_t clock_offset_ns = 0;  // added to every time
+    int64_t end_ns = 0;           // aligned end of the trace, closes open intervals
+  };
+  static Result<std::unique_ptr<RankTrace>> Open(const std::string& path, Options options);
+
+  // Text of string `id`; "" if the file lacks it.
+  const std::string& Text(int64_t id) const;
+
+  Result<std::span<const OpEvent>> Ops();
+  Result<std::span<const DeviceEvent>> DeviceEvents();  // kernels without times are left out
+  Result<std::span<const ApiEvent>> ApiCalls();
+  Result<std::span<const MemoryEvent>> MemoryEvents();
+  Result<std::span<const CollectiveEvent>> Collectives();
+
+  // Small tables as they are, on aligned time, sorted by begin where they have one. An
+  // empty end_ns says that it was open.
+  Result<std::span<const schema::StepRow>> Steps();
+  Result<std::span<const schema::PhaseRow>> Phases();
+  Result<std::span<const schema::DataWaitRow>> DataWaits();
+  Result<std::span<const schema::BatchRow>> Batches();
+  Result<std::span<const schema::SyncRow>> Syncs();
+  Result<std::span<const schema::CommunicatorRow>> Communicators();
+  Result<std::span<const schema::ThreadRow>> Threads();
+  Result<std::span<const schema::StreamRow>> Streams();
+  Result<std::span<const schema::TraceStatRow>> Stats();
+
+  int64_t end_ns() const { return options_.end_ns; }
+  int64_t bad_rows() const { return bad_rows_; }
+  bool failed() const { return failed_; }  // a table could not be read
+  size_t resident_bytes() const { return resident_bytes_; }
+
+ private:
+  // A table that is read when it is first asked for.
+  template <typename Row>
+  struct Table {
+    bool is_read = false;
+    std::vector<Row> rows;
+  };
+
+  RankTrace(schema::Database database, Options options);
+  Status ReadStrings();
+  Status ReadOps();
+  Status ReadDeviceEvents();
+  Status ReadApiCalls();
+  Status ReadMemoryEvents();
+  Status ReadCollectives();
+  template <typename Row>
+  Status ReadSmall(Table<Row>& table);
+  template <typename Row, typename Reader>
+  Result<std::span<const Row>> Once(Table<Row>& table, Reader reader);
+
+  // Aligns [begin, end); false, and counted, if the row can't be true.
+  bool Align(int64_t& begin_ns, int64_t& end_ns);
+  bool Align(int64_t& begin_ns, std::optional<int64_t>& end_ns);
+
+  schema::Database database_;
+  Options options_;
+  std::unordered_map<int64_t, std::string> strings_;
+  int64_t bad_rows_ = 0;
+  size_t resident_bytes_ = 0;
+  bool failed_ = false;
+
+  Table<OpEvent> ops_;
+  Table<DeviceEvent> device_events_;
+  Table<ApiEvent> api_calls_;
+  Table<MemoryEvent> memory_events_;
+  Table<CollectiveEvent> collectives_;
+  Table<schema::StepRow> steps_;
+  Table<schema::PhaseRow> phases_;
+  Table<schema::DataWaitRow> data_waits_;
+  Table<schema::BatchRow> batches_;
+  Table<schema::SyncRow> syncs_;
+  Table<schema::CommunicatorRow> communicators_;
+  Table<schema::ThreadRow> threads_;
+  Table<schema::StreamRow> streams_;
+  Table<schema::TraceStatRow> stats_;
+};
+
+}  // namespace tutti::analyzer

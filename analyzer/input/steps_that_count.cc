@@ -1,0 +1,29 @@
+#include "analyzer/input/steps_that_count.h"
+
+namespace tutti::analyzer {
+
+std::map<int64_t, size_t> StepsThatCount::Places() const {
+  std::map<int64_t, size_t> places;
+  for (const schema::RunStepRow& step : steps) places.emplace(step.step, places.size());
+  return places;
+}
+
+Result<StepsThatCount> ReadStepsThatCount(RunContext& context) {
+  struct Choice {
+    const char* basis;
+    const char* where;
+  };
+  constexpr Choice kChoices[] = {
+      {"steady", "WHERE is_steady = 1 ORDER BY step"},
+      {"complete", "WHERE is_partial = 0 AND tag = 'train' ORDER BY step"},
+      {"all", "ORDER BY step"}};
+  StepsThatCount chosen;
+  for (const Choice& choice : kChoices) {
+    TUTTI_ASSIGN_OR_RETURN(chosen.steps, context.Read<schema::RunStepRow>(choice.where));
+    chosen.basis = choice.basis;
+    if (!chosen.steps.empty()) break;
+  }
+  return chosen;
+}
+
+}  // namespace tutti::analyzer

@@ -1,0 +1,30 @@
+#include <array>
+
+#include "analyzer/pass.h"
+
+namespace tutti::analyzer {
+
+extern const Pass kRunIndexPass;
+extern const Pass kLanesPass;
+extern const Pass kStepWindowPass;
+extern const Pass kCollectivePass;
+extern const Pass kStepBreakdownPass;
+extern const Pass kOverlapPass;
+extern const Pass kBackwardPass;
+extern const Pass kDataWaitPass;
+extern const Pass kMemoryPass;
+extern const Pass kOpStatsPass;
+extern const Pass kThroughputPass;
+extern const Pass kStragglerPass;
+extern const Pass kSummaryPass;
+extern const Pass kFindingsPass;
+
+std::span<const Pass> AllPasses() {
+  static const std::array kPasses = {
+      kRunIndexPass,   kLanesPass,     kStepWindowPass, kCollectivePass, kStepBreakdownPass,
+      kOverlapPass,    kBackwardPass,  kDataWaitPass,   kMemoryPass,     kOpStatsPass,
+      kThroughputPass, kStragglerPass, kSummaryPass,    kFindingsPass};
+  return kPasses;
+}
+
+}  // namespace tutti::analyzer

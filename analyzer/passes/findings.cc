@@ -1,0 +1,58 @@
+// What costs time or went wrong: runs the rules, ranks what they found, stores it.
+#include <algorithm>
+#include <limits>
+
+#include "analyzer/findings/rule.h"
+#include "analyzer/pass.h"
+
+namespace tutti::analyzer {
+namespace {
+
+// What stopped the job first, then by cost.
+int64_t PriorityOf(const FindingDraft& draft) {
+  return draft.row.cost_ns.value_or(std::numeric_limits<int64_t>::max());
+}
+
+Status Store(RunContext& context, std::vector<FindingDraft>& drafts) {
+  std::vector<schema::FindingRow> rows;
+  std::vector<schema::FindingRankRow> ranks;
+  std::vector<schema::FindingEvidenceRow> evidence;
+  for (FindingDraft& draft : drafts) {
+    draft.row.id = static_cast<int64_t>(rows.size()) + 1;
+    for (const int64_t rank : draft.ranks) ranks.push_back({draft.row.id, rank});
+    for (size_t i = 0; i < draft.evidence.size(); ++i) {
+      draft.evidence[i].finding_id = draft.row.id;
+      draft.evidence[i].ordinal = static_cast<int64_t>(i);
+      evidence.push_back(draft.evidence[i]);
+    }
+    rows.push_back(draft.row);
+  }
+  TUTTI_RETURN_IF_ERROR(context.Write(rows));
+  TUTTI_RETURN_IF_ERROR(context.Write(ranks));
+  return context.Write(evidence);
+}
+
+Status Run(RunContext& context) {
+  TUTTI_ASSIGN_OR_RETURN(const FindingFacts facts, ReadFindingFacts(context));
+  std::vector<FindingDraft> drafts;
+  for (const FindingRule rule : AllFindingRules()) {
+    TUTTI_RETURN_IF_ERROR(rule(context, facts, drafts));
+  }
+  std::stable_sort(drafts.begin(), drafts.end(), [](const FindingDraft& a, const FindingDraft& b) {
+    return PriorityOf(a) > PriorityOf(b);
+  });
+  return Store(context, drafts);
+}
+
+constexpr PassCheck kChecks[] = {
+    {"no cost is negative", "SELECT count(*) FROM finding WHERE cost_ns < 0 OR share < 0"},
+    {"every finding shows its evidence",
+     "SELECT count(*) FROM finding WHERE id NOT IN (SELECT finding_id FROM finding_evidence)"},
+};
+
+}  // namespace
+
+extern const Pass kFindingsPass;
+const Pass kFindingsPass{"findings", Run, kChecks};
+
+}  // namespace tutti::analyzer

@@ -1,0 +1,163 @@
+// Operators, user ranges, kernels and copies by name: how often, how long, self time.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+
+#include "analyzer/input/step_index.h"
+#include "analyzer/metrics/names.h"
+#include "analyzer/metrics/percentile.h"
+#include "analyzer/metrics/self_time.h"
+#include "analyzer/pass.h"
+
+namespace tutti::analyzer {
+namespace {
+
+struct Tally {
+  int64_t total_ns = 0;
+  int64_t self_ns = 0;
+  int64_t steady_count = 0;
+  int64_t steady_self_ns = 0;
+  std::vector<int64_t> durations_ns;
+
+  void Add(Interval interval, int64_t self, bool in_steady) {
+    total_ns += interval.length_ns();
+    self_ns += self;
+    steady_count += in_steady ? 1 : 0;
+    steady_self_ns += in_steady ? self : 0;
+    durations_ns.push_back(interval.length_ns());
+  }
+};
+
+using Key = std::tuple<std::string /*kind*/, std::string /*name*/, bool /*on compute*/>;
+using Tallies = std::map<Key, Tally>;
+
+// Answers for times that grow: whether they lie in one of the windows.
+class WindowCursor {
+ public:
+  explicit WindowCursor(std::span<const Interval> windows) : windows_(windows) {}
+  bool Holds(int64_t time_ns) {
+    while (next_ < windows_.size() && windows_[next_].end_ns <= time_ns) ++next_;
+    return next_ < windows_.size() && windows_[next_].begin_ns <= time_ns;
+  }
+
+ private:
+  std::span<const Interval> windows_;
+  size_t next_ = 0;
+};
+
+const char* KindOfScope(int32_t scope) {
+  if (scope == kScopeFunction) return "operator";
+  return scope == kScopeBackward ? "backward" : "user";
+}
+
+// One thread's operators, in the order of RankTrace::Ops.
+void TallyThread(RankTrace& trace, std::span<const OpEvent> ops, bool on_compute,
+                 std::span<const Interval> steady, Tallies& tallies) {
+  std::vector<Interval> spans;
+  for (const OpEvent& op : ops) spans.push_back({op.begin_ns, op.end_ns});
+  const std::vector<int64_t> self = SelfTimes(spans);
+  std::unordered_map<int64_t, Tally*> by_name;  // name and scope
+  WindowCursor cursor(steady);
+  for (size_t i = 0; i < ops.size(); ++i) {
+    const bool in_steady = cursor.Holds(ops[i].begin_ns);
+    if (ops[i].is_open) continue;
+    Tally*& tally = by_name[ops[i].name_id * 256 + ops[i].scope];
+    if (tally == nullptr) {
+      tally = &tallies[{KindOfScope(ops[i].scope), trace.Text(ops[i].name_id), on_compute}];
+    }
+    tally->Add(spans[i], self[i], in_steady);
+  }
+}
+
+Status TallyOps(RankTrace& trace, const std::set<int64_t>& lanes, std::span<const Interval> steady,
+                Tallies& tallies) {
+  TUTTI_ASSIGN_OR_RETURN(const auto ops, trace.Ops());
+  for (size_t begin = 0; begin < ops.size();) {
+    size_t end = begin;
+    while (end < ops.size() && ops[end].tid == ops[begin].tid) ++end;
+    TallyThread(trace, ops.subspan(begin, end - begin), lanes.contains(ops[begin].tid), steady,
+                tallies);
+    begin = end;
+  }
+  return OkStatus();
+}
+
+Status TallyDevice(RankTrace& trace, std::span<const Interval> steady, Tallies& tallies) {
+  TUTTI_ASSIGN_OR_RETURN(const auto events, trace.DeviceEvents());
+  WindowCursor cursor(steady);
+  for (const DeviceEvent& event : events) {
+    const Interval interval{event.begin_ns, event.end_ns};
+    const bool is_kernel = event.kind == DeviceEvent::Kind::kKernel;
+    const char* kind = is_kernel                                  ? "kernel"
+                       : event.kind == DeviceEvent::Kind::kMemcpy ? "memcpy"
+                                                                  : "memset";
+    const std::string& name = is_kernel ? trace.Text(event.name_id) : event.copy_kind;
+    tallies[{kind, name, true}].Add(interval, interval.length_ns(), cursor.Holds(event.begin_ns));
+  }
+  return OkStatus();
+}
+
+std::vector<schema::OpStatsRow> ToRows(int64_t rank, Tallies& tallies) {
+  std::vector<schema::OpStatsRow> rows;
+  for (auto& [key, tally] : tallies) {
+    schema::OpStatsRow row;
+    row.rank = rank;
+    row.kind = std::get<0>(key);
+    row.name = std::get<1>(key);
+    row.on_compute = std::get<2>(key) ? 1 : 0;
+    row.count = static_cast<int64_t>(tally.durations_ns.size());
+    row.total_ns = tally.total_ns;
+    row.self_ns = tally.self_ns;
+    row.p50_ns = LowerNearestRank(tally.durations_ns, 500);
+    row.p90_ns = LowerNearestRank(tally.durations_ns, 900);
+    row.p99_ns = LowerNearestRank(tally.durations_ns, 990);
+    row.max_ns = LowerNearestRank(tally.durations_ns, 1000);
+    row.steady_count = tally.steady_count;
+    row.steady_self_ns = tally.steady_self_ns;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Status StatsOfRank(RunContext& context, const schema::RankRow& rank, RankTrace& trace) {
+  TUTTI_ASSIGN_OR_RETURN(
+      const auto windows,
+      context.Read<schema::StepWindowRow>(
+          "WHERE rank = ?1 AND step IN (SELECT step FROM run_step WHERE is_steady = 1)"
+          " ORDER BY step",
+          rank.rank));
+  const StepIndex steady(windows);
+  TUTTI_ASSIGN_OR_RETURN(
+      const auto lanes,
+      context.Read<schema::LaneRow>(
+          "WHERE rank = ?1 AND kind = 'thread' AND role IN ('compute', 'host')", rank.rank));
+  std::set<int64_t> tids;
+  for (const schema::LaneRow& lane : lanes) tids.insert(lane.id);
+  Tallies tallies;
+  TUTTI_RETURN_IF_ERROR(TallyOps(trace, tids, steady.windows(), tallies));
+  TUTTI_RETURN_IF_ERROR(TallyDevice(trace, steady.windows(), tallies));
+  return context.Write(ToRows(rank.rank, tallies));
+}
+
+Status Run(RunContext& context) {
+  return context.ForEachRank([&](const schema::RankRow& rank, RankTrace& trace) {
+    return StatsOfRank(context, rank, trace);
+  });
+}
+
+constexpr PassCheck kChecks[] = {
+    {"percentiles are in order and self time is part of the total",
+     "SELECT count(*) FROM op_stats WHERE NOT (0 <= p50_ns AND p50_ns <= p90_ns AND p90_ns <= "
+     "p99_ns"
+     " AND p99_ns <= max_ns AND self_ns <= total_ns AND steady_self_ns <= self_ns)"},
+};
+
+}  // namespace
+
+extern const Pass kOpStatsPass;
+const Pass kOpStatsPass{"op_stats", Run, kChecks};
+
+}  // namespace tutti::analyzer

@@ -1,0 +1,325 @@
+// Which files make up the run: their ranks, attempts, clocks and losses. Of an elastic
+// job the last attempt is analyzed. Ranks with one boot id share a clock: offset 0,
+// never fitted.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string>
+
+#include "analyzer/pass.h"
+#include "common/interval.h"
+#include "schema/rows.h"
+
+namespace tutti::analyzer {
+namespace {
+
+constexpr std::array kEventTables = {
+    "step",      "range",  "phase",        "cpu_op",        "api_call",
+    "kernel",    "memcpy", "memset",       "sync",          "collective_source",
+    "data_wait", "batch",  "memory_event", "counter_sample"};
+
+// What one file says about itself.
+struct FileFacts {
+  schema::InputFileRow file;
+  schema::RankRow rank;
+  std::vector<schema::TraceStatRow> stats;
+};
+
+Result<int64_t> CountRows(schema::Database& trace, const char* table) {
+  return trace.QueryOne<int64_t>("SELECT count(*) FROM \"" + std::string(table) + "\"");
+}
+
+// First and last time in the event tables; empty for a trace without events.
+Result<std::optional<Interval>> EventSpan(schema::Database& trace) {
+  constexpr const char* kSpan = R"sql(
+      SELECT min(first), max(last) FROM (
+        SELECT min(begin_ns) AS first, max(coalesce(end_ns, begin_ns)) AS last FROM step
+        UNION ALL SELECT min(begin_ns), max(coalesce(end_ns, begin_ns)) FROM range
+        UNION ALL SELECT min(begin_ns), max(coalesce(end_ns, begin_ns)) FROM phase
+        UNION ALL SELECT min(begin_ns), max(coalesce(end_ns, begin_ns)) FROM cpu_op
+        UNION ALL SELECT min(begin_ns), max(coalesce(end_ns, begin_ns)) FROM api_call
+        UNION ALL SELECT min(begin_ns), max(coalesce(end_ns, begin_ns)) FROM kernel
+        UNION ALL SELECT min(begin_ns), max(coalesce(end_ns, begin_ns)) FROM memcpy
+        UNION ALL SELECT min(begin_ns), max(coalesce(end_ns, begin_ns)) FROM memset
+        UNION ALL SELECT min(begin_ns), max(coalesce(end_ns, begin_ns)) FROM sync
+        UNION ALL SELECT min(coalesce(begin_ns, enqueue_ns)), max(coalesce(end_ns, begin_ns, enqueue_ns))
+          FROM collective_source
+        UNION ALL SELECT min(begin_ns), max(coalesce(end_ns, begin_ns)) FROM data_wait
+        UNION ALL SELECT min(time_ns), max(time_ns) FROM batch
+        UNION ALL SELECT min(time_ns), max(time_ns) FROM memory_event))sql";
+  TUTTI_ASSIGN_OR_RETURN(schema::Statement statement, trace.Prepare(kSpan));
+  TUTTI_RETURN_IF_ERROR(statement.Step().status());
+  TUTTI_ASSIGN_OR_RETURN(const std::optional<int64_t> first,
+                         statement.Get<std::optional<int64_t>>(0));
+  TUTTI_ASSIGN_OR_RETURN(const std::optional<int64_t> last,
+                         statement.Get<std::optional<int64_t>>(1));
+  if (!first || !last) return std::optional<Interval>();
+  return std::optional(Interval{*first, *last});
+}
+
+Status ReadProcess(schema::Database& trace, FileFacts& facts) {
+  TUTTI_ASSIGN_OR_RETURN(const std::vector<schema::ProcessRow> processes,
+                         schema::ReadAll<schema::ProcessRow>(trace, "ORDER BY pid LIMIT 1"));
+  schema::RankRow& rank = facts.rank;
+  TUTTI_ASSIGN_OR_RETURN(const std::optional<Interval> span, EventSpan(trace));
+  rank.begin_ns = span ? span->begin_ns : 0;
+  rank.end_ns = span ? span->end_ns : 0;
+  if (processes.empty()) return OkStatus();
+  const schema::ProcessRow& process = processes.front();
+  facts.file.rank = process.rank ? process.rank : facts.file.rank;
+  facts.file.attempt = process.attempt;
+  rank.host = process.host;
+  rank.boot_id = process.boot_id;
+  rank.pid = process.pid;
+  rank.local_rank = process.local_rank;
+  rank.world_size = process.world_size;
+  rank.executable = process.executable;
+  rank.exit_status = process.exit_status;
+  rank.is_finished = process.end_ns ? 1 : 0;
+  if (process.begin_ns) rank.begin_ns = std::min(rank.begin_ns, *process.begin_ns);
+  if (process.begin_ns && !span) rank.begin_ns = *process.begin_ns;
+  if (process.end_ns) rank.end_ns = std::max(rank.end_ns, *process.end_ns);
+  return OkStatus();
+}
+
+Status ReadFacts(schema::Database& trace, FileFacts& facts) {
+  TUTTI_RETURN_IF_ERROR(ReadProcess(trace, facts));
+  for (const char* table : kEventTables) {
+    TUTTI_ASSIGN_OR_RETURN(const int64_t rows, CountRows(trace, table));
+    facts.rank.events += rows;
+  }
+  TUTTI_ASSIGN_OR_RETURN(const int64_t kernels, CountRows(trace, "kernel"));
+  facts.rank.device_kind = kernels > 0 ? "gpu" : "cpu";
+  TUTTI_ASSIGN_OR_RETURN(facts.stats, schema::ReadAll<schema::TraceStatRow>(trace, "ORDER BY id"));
+  for (const schema::TraceStatRow& stat : facts.stats) {
+    if (stat.severity == "data_loss") facts.rank.events_lost += std::max<int64_t>(stat.count, 0);
+  }
+  return OkStatus();
+}
+
+FileFacts FactsOf(const TraceFile& trace_file, int64_t id) {
+  FileFacts facts;
+  facts.file.id = id;
+  facts.file.path = trace_file.name;
+  facts.file.rank = trace_file.rank;
+  facts.file.bytes = trace_file.bytes;
+  facts.file.mtime_ns = trace_file.mtime_ns;
+  facts.file.state = trace_file.is_part ? "partial" : "finished";
+  if (!trace_file.unusable_because.empty()) {
+    facts.file.state = "unreadable";
+    facts.file.note = trace_file.unusable_because;
+    return facts;
+  }
+  Result<schema::Database> trace =
+      schema::Database::OpenReadOnly(trace_file.path, {.quick_check = false});
+  const Status status = trace.ok() ? ReadFacts(*trace, facts) : trace.status();
+  if (!status.ok()) {
+    facts.file.state = "unreadable";
+    facts.file.note = status.message();
+  }
+  return facts;
+}
+
+// Chooses the last attempt, and of two files with one rank the first.
+void ChooseFiles(std::vector<FileFacts>& all) {
+  int64_t attempt = 0;
+  for (const FileFacts& facts : all) {
+    if (facts.file.state != "unreadable")
+      attempt = std::max(attempt, facts.file.attempt.value_or(0));
+  }
+  std::map<int64_t, std::string> path_of_rank;
+  for (FileFacts& facts : all) {
+    schema::InputFileRow& file = facts.file;
+    if (file.state == "unreadable") continue;
+    if (!file.rank && all.size() == 1) file.rank = 0;
+    if (file.attempt.value_or(0) != attempt) {
+      file.note = "attempt " + std::to_string(file.attempt.value_or(0)) + "; attempt " +
+                  std::to_string(attempt) + " is analyzed";
+    } else if (!file.rank) {
+      file.note = "its rank is not known";
+    } else if (const auto [used, is_new] = path_of_rank.emplace(*file.rank, file.path); !is_new) {
+      file.note = "rank " + std::to_string(*file.rank) + " is read from " + used->second;
+    } else {
+      file.is_used = 1;
+    }
+  }
+}
+
+// Equal boot ids are one clock. Without a boot id a rank shares its clock with nobody.
+void AssignClocks(std::vector<FileFacts*>& used) {
+  std::map<std::string, int64_t> domain_of_boot;
+  int64_t domains = 0;
+  for (FileFacts* facts : used) {
+    schema::RankRow& rank = facts->rank;
+    if (!rank.boot_id) {
+      rank.clock_domain = domains++;
+      continue;
+    }
+    const auto [found, is_new] = domain_of_boot.emplace(*rank.boot_id, domains);
+    if (is_new) ++domains;
+    rank.clock_domain = found->second;
+  }
+  for (FileFacts* facts : used) {
+    facts->rank.clock_offset_ns = 0;
+    if (domains == 1) facts->rank.clock_error_ns = 0;
+  }
+}
+
+int64_t ExpectedRanks(const std::vector<FileFacts*>& used) {
+  int64_t expected = static_cast<int64_t>(used.size());
+  for (const FileFacts* facts : used) {
+    expected = std::max({expected, facts->rank.world_size.value_or(0), facts->rank.rank + 1});
+  }
+  return expected;
+}
+
+// "3" or "3, 5 to 9 and 12", at most a few runs of numbers.
+std::string ListOfRanks(const std::set<int64_t>& ranks) {
+  std::string text;
+  size_t runs = 0;
+  for (auto it = ranks.begin(); it != ranks.end(); ++runs) {
+    const int64_t first = *it;
+    int64_t last = first;
+    while (++it != ranks.end() && *it == last + 1) ++last;
+    if (runs == 8) return text + " and more";
+    text += (text.empty() ? "" : ", ") + std::to_string(first);
+    if (last > first) text += (last == first + 1 ? ", " : " to ") + std::to_string(last);
+  }
+  return text;
+}
+
+Status WriteStats(RunContext& context, const FileFacts& facts) {
+  for (const schema::TraceStatRow& stat : facts.stats) {
+    schema::DataIssueRow issue;
+    issue.severity = stat.severity;
+    issue.name = stat.name;
+    issue.origin = "trace";
+    issue.source = stat.source;
+    issue.rank = facts.rank.rank;
+    issue.count = stat.count;
+    issue.begin_ns = stat.begin_ns;
+    issue.end_ns = stat.end_ns;
+    issue.detail = stat.detail;
+    issue.advice = stat.advice;
+    TUTTI_RETURN_IF_ERROR(context.AddIssue(issue));
+  }
+  return OkStatus();
+}
+
+schema::DataIssueRow Issue(const char* severity, const char* name, int64_t count,
+                           std::string detail, std::string advice) {
+  schema::DataIssueRow issue;
+  issue.severity = severity;
+  issue.name = name;
+  issue.origin = "analysis";
+  issue.source = "analyzer.run_index";
+  issue.count = count;
+  issue.detail = std::move(detail);
+  issue.advice = std::move(advice);
+  return issue;
+}
+
+Status WriteMissingRanks(RunContext& context, const std::vector<FileFacts*>& used,
+                         int64_t expected) {
+  std::set<int64_t> missing;
+  for (int64_t rank = 0; rank < expected; ++rank) missing.insert(rank);
+  for (const FileFacts* facts : used) missing.erase(facts->rank.rank);
+  if (missing.empty()) return OkStatus();
+  return context.AddIssue(
+      Issue("data_loss", "ranks_missing", static_cast<int64_t>(missing.size()),
+            "no trace of rank " + ListOfRanks(missing) + " of " + std::to_string(expected) +
+                "; waiting can't be told from transferring where they took part",
+            "record every rank into the same run folder"));
+}
+
+Status WriteFileIssues(RunContext& context, const std::vector<FileFacts>& all) {
+  for (const FileFacts& facts : all) {
+    const schema::InputFileRow& file = facts.file;
+    if (file.state == "unreadable") {
+      TUTTI_RETURN_IF_ERROR(
+          context.AddIssue(Issue("error", "file_unreadable", 1, file.path + ": " + file.note,
+                                 "try `tutti record --salvage`, or record again")));
+    } else if (file.is_used == 0) {
+      TUTTI_RETURN_IF_ERROR(context.AddIssue(
+          Issue("notice", "file_unused", 1, file.path + " is left out: " + file.note, "")));
+    } else if (file.state == "partial") {
+      TUTTI_RETURN_IF_ERROR(context.AddIssue(
+          Issue("notice", "file_partial", 1,
+                file.path + " was not finished: it is still being recorded, or was cut off", "")));
+    }
+  }
+  return OkStatus();
+}
+
+Status WriteClockIssue(RunContext& context, const std::vector<FileFacts*>& used) {
+  std::set<int64_t> domains;
+  for (const FileFacts* facts : used) domains.insert(facts->rank.clock_domain);
+  if (domains.size() < 2) return OkStatus();
+  return context.AddIssue(
+      Issue("notice", "clocks_not_aligned", static_cast<int64_t>(domains.size()),
+            "the ranks ran on " + std::to_string(domains.size()) +
+                " clocks that are not aligned; between them waiting is not told from transferring",
+            ""));
+}
+
+std::string ProgramName(const std::vector<FileFacts*>& used) {
+  for (const FileFacts* facts : used) {
+    if (!facts->rank.executable) continue;
+    const std::string& path = *facts->rank.executable;
+    return path.substr(path.find_last_of('/') + 1);
+  }
+  return "";
+}
+
+Status WriteMeta(RunContext& context, const std::vector<FileFacts*>& used, int64_t expected) {
+  const schema::RunMetaRow rows[] = {
+      {"run.ranks", std::to_string(used.size())},
+      {"run.ranks_expected", std::to_string(expected)},
+      {"run.workload", ProgramName(used)},
+  };
+  return context.Write(std::span<const schema::RunMetaRow>(rows));
+}
+
+Status Run(RunContext& context) {
+  std::vector<FileFacts> all;
+  for (const TraceFile& file : context.files().traces) {
+    all.push_back(FactsOf(file, static_cast<int64_t>(all.size())));
+  }
+  ChooseFiles(all);
+  std::vector<FileFacts*> used;
+  for (FileFacts& facts : all) {
+    TUTTI_RETURN_IF_ERROR(context.Write(std::span<const schema::InputFileRow>(&facts.file, 1)));
+    if (facts.file.is_used == 0) continue;
+    facts.rank.rank = *facts.file.rank;
+    facts.rank.attempt = facts.file.attempt.value_or(0);
+    facts.rank.input_file_id = facts.file.id;
+    used.push_back(&facts);
+  }
+  if (used.empty()) return NotFoundError("none of the files can be read: " + all.front().file.note);
+  AssignClocks(used);
+  for (const FileFacts* facts : used) {
+    TUTTI_RETURN_IF_ERROR(context.Write(std::span<const schema::RankRow>(&facts->rank, 1)));
+    TUTTI_RETURN_IF_ERROR(WriteStats(context, *facts));
+  }
+  const int64_t expected = ExpectedRanks(used);
+  TUTTI_RETURN_IF_ERROR(WriteMissingRanks(context, used, expected));
+  TUTTI_RETURN_IF_ERROR(WriteFileIssues(context, all));
+  TUTTI_RETURN_IF_ERROR(WriteClockIssue(context, used));
+  return WriteMeta(context, used, expected);
+}
+
+constexpr PassCheck kChecks[] = {
+    {"ranks of one boot id have offset 0",
+     "SELECT count(*) FROM rank WHERE boot_id IS NOT NULL AND clock_offset_ns <> 0"},
+    {"every rank has a used file",
+     "SELECT count(*) FROM rank WHERE input_file_id NOT IN (SELECT id FROM input_file WHERE "
+     "is_used)"},
+};
+
+}  // namespace
+
+extern const Pass kRunIndexPass;
+const Pass kRunIndexPass{"run_index", Run, kChecks};
+
+}  // namespace tutti::analyzer

@@ -1,0 +1,342 @@
+// The steps of the job and the window of each on each rank: from markers, else inferred
+// from optimizer runs, else from collectives that repeat, else the whole trace is one
+// step; warm-up, partial, checkpoint and evaluation steps told from the rest.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+#include "analyzer/metrics/names.h"
+#include "analyzer/metrics/percentile.h"
+#include "analyzer/metrics/steady.h"
+#include "analyzer/metrics/steps.h"
+#include "analyzer/pass.h"
+
+namespace tutti::analyzer {
+namespace {
+
+struct RankSteps {
+  int64_t rank = 0;
+  std::string origin;
+  std::vector<HostStep> steps;
+  std::vector<StepWindow> windows;
+  std::vector<StepKey> keys;
+  std::set<size_t> checkpoint;  // places in `windows`
+  std::set<size_t> evaluation;
+};
+
+// Markers of the best convention, on the thread that has most of them: a step that two
+// conventions or two threads mark must not count twice.
+std::vector<HostStep> MarkedSteps(std::span<const schema::StepRow> rows, int64_t trace_end_ns,
+                                  std::string& origin) {
+  for (const char* convention : {"annotate", "profiler_step", "nvtx"}) {
+    std::map<int64_t, int64_t> count;  // by thread
+    for (const schema::StepRow& row : rows) count[row.tid] += row.origin == convention ? 1 : 0;
+    const auto most =
+        std::max_element(count.begin(), count.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most == count.end() || most->second == 0) continue;
+    origin = convention;
+    std::vector<HostStep> steps;
+    for (const schema::StepRow& row : rows) {
+      if (row.origin != convention || row.tid != most->first) continue;
+      const int64_t end_ns = row.end_ns.value_or(std::max(row.begin_ns, trace_end_ns));
+      steps.push_back({row.number, {row.begin_ns, end_ns}, !row.end_ns});
+    }
+    return steps;
+  }
+  return {};
+}
+
+// Optimizer runs and begins of backward functions on training threads.
+struct OptimizerEvidence {
+  std::vector<Interval> optimizer;
+  std::vector<int64_t> backward_begin_ns;
+};
+
+Result<OptimizerEvidence> CollectOptimizer(RankTrace& trace) {
+  OptimizerEvidence evidence;
+  TUTTI_ASSIGN_OR_RETURN(const auto ops, trace.Ops());
+  std::map<int64_t, bool> is_optimizer;
+  for (const OpEvent& op : ops) {
+    if (op.scope == kScopeBackward) evidence.backward_begin_ns.push_back(op.begin_ns);
+    if (op.scope == kScopeFunction || op.scope == kScopeBackward || op.is_open) continue;
+    const auto [known, is_new] = is_optimizer.emplace(op.name_id, false);
+    if (is_new) known->second = IsOptimizerStep(trace.Text(op.name_id));
+    if (known->second) evidence.optimizer.push_back({op.begin_ns, op.end_ns});
+  }
+  if (evidence.optimizer.empty()) {
+    TUTTI_ASSIGN_OR_RETURN(const auto phases, trace.Phases());
+    for (const schema::PhaseRow& phase : phases) {
+      if (phase.phase == "optimizer" && phase.end_ns) {
+        evidence.optimizer.push_back({phase.begin_ns, *phase.end_ns});
+      }
+    }
+  }
+  SortByBegin(evidence.optimizer);
+  std::sort(evidence.backward_begin_ns.begin(), evidence.backward_begin_ns.end());
+  return evidence;
+}
+
+Result<std::vector<HostStep>> CollectiveSteps(RankTrace& trace, Interval capture) {
+  TUTTI_ASSIGN_OR_RETURN(const auto calls, trace.Collectives());
+  std::map<std::tuple<int64_t, std::string, int64_t>, int64_t> symbol_of;
+  std::vector<int64_t> symbols;
+  std::vector<Interval> intervals;
+  for (const CollectiveEvent& call : calls) {
+    if (!call.row.begin_ns || !call.row.end_ns) continue;
+    const auto key =
+        std::tuple(call.row.communicator_id.value_or(-1), call.op, call.row.bytes.value_or(-1));
+    symbols.push_back(symbol_of.emplace(key, static_cast<int64_t>(symbol_of.size())).first->second);
+    intervals.push_back({*call.row.begin_ns, *call.row.end_ns});
+  }
+  return StepsFromCollectives(symbols, intervals, capture);
+}
+
+Status FindSteps(const schema::RankRow& rank, RankTrace& trace, RankSteps& found) {
+  const Interval capture{rank.begin_ns, rank.end_ns};
+  TUTTI_ASSIGN_OR_RETURN(const auto marks, trace.Steps());
+  found.steps = MarkedSteps(marks, capture.end_ns, found.origin);
+  if (!found.steps.empty()) return OkStatus();
+
+  TUTTI_ASSIGN_OR_RETURN(const OptimizerEvidence evidence, CollectOptimizer(trace));
+  found.origin = "inferred_optimizer";
+  found.steps = StepsFromOptimizer(evidence.optimizer, evidence.backward_begin_ns, capture);
+  if (!found.steps.empty()) return OkStatus();
+
+  found.origin = "inferred_collective";
+  TUTTI_ASSIGN_OR_RETURN(found.steps, CollectiveSteps(trace, capture));
+  if (!found.steps.empty()) return OkStatus();
+
+  found.origin = "whole_trace";
+  found.steps = {{0, capture, false}};
+  return OkStatus();
+}
+
+Result<std::vector<LaunchedWork>> CollectWork(RankTrace& trace) {
+  std::vector<LaunchedWork> work;
+  TUTTI_ASSIGN_OR_RETURN(const auto calls, trace.Collectives());
+  for (const CollectiveEvent& call : calls) {
+    if (call.row.enqueue_ns && call.row.end_ns) {
+      work.push_back({*call.row.enqueue_ns, *call.row.end_ns});
+    }
+  }
+  TUTTI_ASSIGN_OR_RETURN(const auto api_calls, trace.ApiCalls());
+  std::map<int64_t, int64_t> launch_of;  // by correlation id
+  for (const ApiEvent& call : api_calls) launch_of.emplace(call.correlation_id, call.begin_ns);
+  TUTTI_ASSIGN_OR_RETURN(const auto events, trace.DeviceEvents());
+  for (const DeviceEvent& event : events) {
+    if (!event.correlation_id) continue;
+    const auto launch = launch_of.find(*event.correlation_id);
+    if (launch != launch_of.end()) work.push_back({launch->second, event.end_ns});
+  }
+  std::sort(work.begin(), work.end(),
+            [](const auto& a, const auto& b) { return a.launch_ns < b.launch_ns; });
+  return work;
+}
+
+Status TagSteps(RankTrace& trace, RankSteps& found) {
+  TUTTI_ASSIGN_OR_RETURN(const auto phases, trace.Phases());
+  for (const schema::PhaseRow& phase : phases) {
+    const bool is_checkpoint = phase.phase == "checkpoint";
+    if (!is_checkpoint && phase.phase != "evaluation") continue;
+    const auto after = std::upper_bound(
+        found.windows.begin(), found.windows.end(), phase.begin_ns,
+        [](int64_t t, const StepWindow& window) { return t < window.window.begin_ns; });
+    if (after == found.windows.begin()) continue;
+    const auto place = static_cast<size_t>(after - found.windows.begin()) - 1;
+    if (phase.begin_ns >= found.windows[place].window.end_ns) continue;
+    (is_checkpoint ? found.checkpoint : found.evaluation).insert(place);
+  }
+  return OkStatus();
+}
+
+Result<RankSteps> StepsOfRank(const schema::RankRow& rank, RankTrace& trace) {
+  RankSteps found;
+  found.rank = rank.rank;
+  TUTTI_RETURN_IF_ERROR(FindSteps(rank, trace, found));
+  TUTTI_ASSIGN_OR_RETURN(const std::vector<LaunchedWork> work, CollectWork(trace));
+  found.windows = BuildWindows(found.steps, work);
+  TUTTI_RETURN_IF_ERROR(TagSteps(trace, found));
+  std::vector<int64_t> numbers;
+  for (const HostStep& step : found.steps) numbers.push_back(step.number);
+  found.keys = KeysOf(numbers);
+  return found;
+}
+
+// The steps of the job out of those of its ranks.
+using JobSteps = std::vector<schema::RunStepRow>;
+
+JobSteps MergeSteps(const std::vector<RankSteps>& ranks, const std::map<StepKey, int64_t>& index) {
+  JobSteps steps(index.size());
+  for (const auto& [key, step] : index) {
+    schema::RunStepRow& row = steps[static_cast<size_t>(step)];
+    row.step = step;
+    row.number = key.number;
+    row.occurrence = key.occurrence;
+    row.tag = "train";
+  }
+  for (const RankSteps& rank : ranks) {
+    for (size_t i = 0; i < rank.windows.size(); ++i) {
+      const StepWindow& window = rank.windows[i];
+      schema::RunStepRow& row = steps[static_cast<size_t>(index.at(rank.keys[i]))];
+      row.origin = rank.origin;
+      row.begin_ns =
+          row.ranks == 0 ? window.window.begin_ns : std::min(row.begin_ns, window.window.begin_ns);
+      row.end_ns =
+          row.ranks == 0 ? window.window.end_ns : std::max(row.end_ns, window.window.end_ns);
+      ++row.ranks;
+      if (window.step.is_partial) row.is_partial = 1;
+      if (rank.checkpoint.contains(i)) row.tag = "checkpoint";
+      if (rank.evaluation.contains(i) && row.tag == "train") row.tag = "evaluation";
+    }
+  }
+  for (schema::RunStepRow& row : steps) {
+    if (row.ranks < static_cast<int64_t>(ranks.size())) row.is_partial = 1;
+  }
+  return steps;
+}
+
+// On one clock: latest end minus that of the step before. On several: the median over
+// ranks of the same on their own clocks.
+void SetPeriods(JobSteps& steps, const std::vector<RankSteps>& ranks,
+                const std::map<StepKey, int64_t>& index, bool one_clock) {
+  std::vector<std::vector<int64_t>> own(steps.size());
+  for (const RankSteps& rank : ranks) {
+    for (size_t i = 1; i < rank.windows.size() && !one_clock; ++i) {
+      const int64_t step = index.at(rank.keys[i]);
+      if (index.at(rank.keys[i - 1]) + 1 != step) continue;
+      own[static_cast<size_t>(step)].push_back(rank.windows[i].window.end_ns -
+                                               rank.windows[i - 1].window.end_ns);
+    }
+  }
+  for (size_t i = 1; i < steps.size(); ++i) {
+    steps[i].step_period_ns =
+        one_clock ? std::optional(steps[i].end_ns - steps[i - 1].end_ns) : MedianOf(own[i]);
+  }
+}
+
+// The leading training steps that are warm-up, and whether the rest is steady.
+SteadyState MarkWarmUp(JobSteps& steps) {
+  std::vector<schema::RunStepRow*> series;
+  std::vector<int64_t> period_ns;
+  for (schema::RunStepRow& row : steps) {
+    if (row.is_partial == 1 || row.tag != "train") continue;
+    series.push_back(&row);
+    period_ns.push_back(row.step_period_ns.value_or(row.end_ns - row.begin_ns));
+  }
+  const SteadyState state = FindSteadyState(period_ns);
+  for (size_t i = 0; i < state.warmup_steps; ++i) series[i]->is_warmup = 1;
+  for (schema::RunStepRow& row : steps) {
+    row.is_steady = row.tag == "train" && row.is_partial == 0 && row.is_warmup == 0 ? 1 : 0;
+  }
+  return state;
+}
+
+Status WriteWindows(RunContext& context, const std::vector<RankSteps>& ranks,
+                    const std::map<StepKey, int64_t>& index) {
+  std::vector<schema::StepWindowRow> rows;
+  for (const RankSteps& rank : ranks) {
+    for (size_t i = 0; i < rank.windows.size(); ++i) {
+      const StepWindow& window = rank.windows[i];
+      schema::StepWindowRow row;
+      row.rank = rank.rank;
+      row.step = index.at(rank.keys[i]);
+      row.begin_ns = window.window.begin_ns;
+      row.end_ns = window.window.end_ns;
+      row.host_begin_ns = window.step.host.begin_ns;
+      row.host_end_ns = window.step.host.end_ns;
+      row.step_ns = window.window.length_ns();
+      row.between_steps_ns = window.between_steps_ns;
+      row.is_partial = window.step.is_partial ? 1 : 0;
+      rows.push_back(row);
+    }
+  }
+  return context.Write(rows);
+}
+
+schema::DataIssueRow Notice(const char* name, int64_t count, std::string detail,
+                            std::string advice) {
+  schema::DataIssueRow issue;
+  issue.severity = "notice";
+  issue.name = name;
+  issue.origin = "analysis";
+  issue.source = "analyzer.step_window";
+  issue.count = count;
+  issue.detail = std::move(detail);
+  issue.advice = std::move(advice);
+  return issue;
+}
+
+Status WriteNotices(RunContext& context, const std::vector<RankSteps>& ranks,
+                    const SteadyState& state) {
+  const char* const mark_steps = "mark steps with tutti_step_begin/tutti_step_end (annotate.h)";
+  const std::string& origin = ranks.front().origin;
+  const auto count = static_cast<int64_t>(ranks.front().windows.size());
+  if (origin == "inferred_optimizer" || origin == "inferred_collective") {
+    TUTTI_RETURN_IF_ERROR(context.AddIssue(Notice(
+        "steps_inferred", count,
+        std::string("no step markers: steps are inferred from ") +
+            (origin == "inferred_optimizer" ? "the optimizer's runs" : "collectives that repeat"),
+        mark_steps)));
+  } else if (origin == "whole_trace") {
+    TUTTI_RETURN_IF_ERROR(
+        context.AddIssue(Notice("steps_unknown", 1,
+                                "no step markers and nothing that repeats: the whole trace is "
+                                "taken as one step",
+                                mark_steps)));
+  }
+  for (const RankSteps& rank : ranks) {
+    if (rank.origin == origin) continue;
+    TUTTI_RETURN_IF_ERROR(context.AddIssue(
+        Notice("steps_differ", 1,
+               "steps of rank " + std::to_string(rank.rank) + " come from " + rank.origin +
+                   ", those of rank " + std::to_string(ranks.front().rank) + " from " + origin,
+               mark_steps)));
+  }
+  if (!state.at_limit && !state.has_trend) return OkStatus();
+  return context.AddIssue(Notice(
+      "not_steady", static_cast<int64_t>(state.warmup_steps),
+      state.has_trend ? "step time still drifts after warm-up: medians are of a moving target"
+                      : "half of the steps look like warm-up: the run may not have settled",
+      "record more steps"));
+}
+
+Status Run(RunContext& context) {
+  std::vector<RankSteps> ranks;
+  std::set<int64_t> clocks;
+  TUTTI_RETURN_IF_ERROR(
+      context.ForEachRank([&](const schema::RankRow& rank, RankTrace& trace) -> Status {
+        TUTTI_ASSIGN_OR_RETURN(RankSteps found, StepsOfRank(rank, trace));
+        ranks.push_back(std::move(found));
+        clocks.insert(rank.clock_domain);
+        return OkStatus();
+      }));
+  std::vector<std::vector<StepKey>> keys;
+  for (const RankSteps& rank : ranks) keys.push_back(rank.keys);
+  const std::map<StepKey, int64_t> index = NumberSteps(keys);
+  JobSteps steps = MergeSteps(ranks, index);
+  SetPeriods(steps, ranks, index, clocks.size() == 1);
+  const SteadyState state = MarkWarmUp(steps);
+  TUTTI_RETURN_IF_ERROR(context.Write(steps));
+  TUTTI_RETURN_IF_ERROR(WriteWindows(context, ranks, index));
+  return WriteNotices(context, ranks, state);
+}
+
+constexpr PassCheck kChecks[] = {
+    {"windows of a rank do not overlap",
+     "SELECT count(*) FROM step_window AS a JOIN step_window AS b"
+     " ON b.rank = a.rank AND b.step = a.step + 1 WHERE b.begin_ns < a.end_ns"},
+    {"windows and gaps of a rank fill the time from its first to its last window",
+     "SELECT count(*) FROM (SELECT sum(step_ns + coalesce(between_steps_ns, 0)) AS parts,"
+     " max(end_ns) - min(begin_ns) AS whole FROM step_window GROUP BY rank) WHERE parts <> whole"},
+    {"every step has a window",
+     "SELECT count(*) FROM run_step WHERE step NOT IN (SELECT step FROM step_window)"},
+};
+
+}  // namespace
+
+extern const Pass kStepWindowPass;
+const Pass kStepWindowPass{"step_window", Run, kChecks};
+
+}  // namespace tutti::analyzer

@@ -1,0 +1,63 @@
+#include "analyzer/run_context.h"
+
+#include <algorithm>
+
+namespace tutti::analyzer {
+
+RunContext::RunContext(schema::Database& derived, RunFiles files, size_t trace_bytes)
+    : derived_(derived), files_(std::move(files)), trace_bytes_(trace_bytes) {}
+
+Status RunContext::RefusedRows(std::string_view table, int64_t refused) const {
+  return BadDataError("table " + std::string(table) + " refused " + std::to_string(refused) +
+                      " rows of its own pass; please report this with the trace");
+}
+
+Status RunContext::AddIssue(schema::DataIssueRow issue) {
+  issue.id = next_issue_++;
+  return Write(std::span<const schema::DataIssueRow>(&issue, 1));
+}
+
+Result<std::vector<schema::RankRow>> RunContext::Ranks() {
+  return Read<schema::RankRow>("ORDER BY rank");
+}
+
+Result<RankTrace*> RunContext::Trace(const schema::RankRow& rank) {
+  const auto found = std::find_if(traces_.begin(), traces_.end(),
+                                  [&](const OpenTrace& open) { return open.rank == rank.rank; });
+  if (found != traces_.end()) {
+    traces_.splice(traces_.begin(), traces_, found);
+    return traces_.front().trace.get();
+  }
+  DropUnusedTraces();
+  const auto file = static_cast<size_t>(rank.input_file_id);
+  Result<std::unique_ptr<RankTrace>> trace = RankTrace::Open(
+      files_.traces[file].path, {.clock_offset_ns = rank.clock_offset_ns, .end_ns = rank.end_ns});
+  if (!trace.ok()) {
+    failed_file_ = file;
+    return trace.status();
+  }
+  traces_.push_front({rank.rank, std::move(trace).value()});
+  return traces_.front().trace.get();
+}
+
+void RunContext::DropUnusedTraces() {
+  size_t bytes = 0;
+  for (const OpenTrace& open : traces_) bytes += open.trace->resident_bytes();
+  while (!traces_.empty() && bytes > trace_bytes_) {
+    bytes -= traces_.back().trace->resident_bytes();
+    CountBadRows(traces_.back());
+    traces_.pop_back();
+  }
+}
+
+void RunContext::CountBadRows(const OpenTrace& open) {
+  int64_t& count = bad_rows_[open.rank];
+  count = std::max(count, open.trace->bad_rows());
+}
+
+std::map<int64_t, int64_t> RunContext::BadRows() {
+  for (const OpenTrace& open : traces_) CountBadRows(open);
+  return bad_rows_;
+}
+
+}  // namespace tutti::analyzer

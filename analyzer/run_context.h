@@ -1,0 +1,110 @@
+// What a pass works on: the raw rows of every rank (read-only) and the derived tables
+// (what earlier passes wrote, and its own).
+// Not thread-safe; spans and pointers live until the next call of Trace().
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analyzer/input/rank_trace.h"
+#include "analyzer/run_files.h"
+#include "common/status.h"
+#include "schema/batch.h"
+#include "schema/database.h"
+#include "schema/derived_rows.h"
+#include "schema/reader.h"
+
+namespace tutti::analyzer {
+
+class RunContext {
+ public:
+  // `derived` holds the empty derived tables and outlives the context. Traces stay in
+  // memory up to `trace_bytes`, then the one unused for longest is dropped.
+  RunContext(schema::Database& derived, RunFiles files, size_t trace_bytes);
+
+  const RunFiles& files() const { return files_; }
+  schema::Database& derived() { return derived_; }
+
+  // Rows of a derived table. Every one must be accepted: a refused row is a bug of the
+  // pass, named in the error.
+  template <typename Row>
+  Status Write(std::span<const Row> rows);
+  template <typename Row>
+  Status Write(const std::vector<Row>& rows) {
+    return Write(std::span<const Row>(rows));
+  }
+  template <typename Row, typename... Values>
+  Result<std::vector<Row>> Read(std::string_view suffix, const Values&... parameters) {
+    return schema::ReadAll<Row>(derived_, suffix, parameters...);
+  }
+
+  // Adds a row to data_issue; its id is chosen here.
+  Status AddIssue(schema::DataIssueRow issue);
+
+  // The ranks in use, in order. Empty before run_index ran.
+  Result<std::vector<schema::RankRow>> Ranks();
+  // The trace of a rank in use. On failure failed_file() tells whose it was.
+  Result<RankTrace*> Trace(const schema::RankRow& rank);
+  // Calls function(rank, trace) -> Status for every rank in use.
+  template <typename Function>
+  Status ForEachRank(Function function);
+
+  // Index into files().traces of the file that could not be read.
+  std::optional<size_t> failed_file() const { return failed_file_; }
+  int64_t rows_written() const { return rows_written_; }
+  // Rows of each rank's trace that contradict themselves, among those read so far.
+  std::map<int64_t, int64_t> BadRows();
+
+ private:
+  struct OpenTrace {
+    int64_t rank;
+    std::unique_ptr<RankTrace> trace;
+  };
+  void DropUnusedTraces();
+  void CountBadRows(const OpenTrace& open);
+  Status RefusedRows(std::string_view table, int64_t refused) const;
+
+  schema::Database& derived_;
+  RunFiles files_;
+  size_t trace_bytes_;
+  std::list<OpenTrace> traces_;  // last used first
+  int64_t next_issue_ = 1;
+  int64_t rows_written_ = 0;
+  std::optional<size_t> failed_file_;
+  std::map<int64_t, int64_t> bad_rows_;  // by rank
+};
+
+template <typename Row>
+Status RunContext::Write(std::span<const Row> rows) {
+  if (rows.empty()) return OkStatus();
+  TUTTI_ASSIGN_OR_RETURN(schema::BatchInserter<Row> inserter,
+                         schema::BatchInserter<Row>::Make(derived_));
+  TUTTI_ASSIGN_OR_RETURN(const int64_t refused, inserter.Insert(rows));
+  if (refused > 0) return RefusedRows(Row::kTable, refused);
+  rows_written_ += static_cast<int64_t>(rows.size());
+  return OkStatus();
+}
+
+template <typename Function>
+Status RunContext::ForEachRank(Function function) {
+  TUTTI_ASSIGN_OR_RETURN(const std::vector<schema::RankRow> ranks, Ranks());
+  for (const schema::RankRow& rank : ranks) {
+    TUTTI_ASSIGN_OR_RETURN(RankTrace* const trace, Trace(rank));
+    const Status status = function(rank, *trace);
+    if (!status.ok() && trace->failed()) {
+      failed_file_ = static_cast<size_t>(rank.input_file_id);
+    }
+    if (!status.ok()) return status;
+  }
+  return OkStatus();
+}
+
+}  // namespace tutti::analyzer

@@ -1,0 +1,102 @@
+// Small traces written down in a test: one object per rank, times in the unit of
+// choice, rows in a few words; then a run folder of real rank files.
+//
+//   TraceBuilder rank0(0, 2);
+//   rank0.Step(0, 0, 100).Op("aten::mm", 10, 60).AllReduce(0, 40, 55, 80, 4096);
+//   RunFolder run;
+//   run.Add(rank0);
+//
+// For tests only; failures abort the test program.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schema/rows.h"
+#include "schema/testing/scratch.h"
+
+namespace tutti::analyzer::testing {
+
+inline constexpr int64_t kMainTid = 100;
+inline constexpr int64_t kGlooTid = 200;
+inline constexpr int64_t kLoaderTid = 300;
+
+class TraceBuilder {
+ public:
+  // `unit_ns` turns the times given to the functions below into nanoseconds.
+  TraceBuilder(int64_t rank, int64_t world_size, int64_t unit_ns = 1);
+
+  // Begin and end; an empty end is still open.
+  using End = std::optional<int64_t>;
+
+  TraceBuilder& Step(int64_t number, int64_t begin, End end, std::string origin = "annotate");
+  TraceBuilder& Phase(std::string phase, int64_t begin, End end, int64_t tid = kMainTid);
+  TraceBuilder& Op(const std::string& name, int64_t begin, End end, int64_t tid = kMainTid,
+                   int64_t scope = 0);
+  TraceBuilder& Backward(const std::string& name, int64_t begin, End end);
+  TraceBuilder& DataWait(int64_t begin, End end, std::optional<int64_t> queue_depth = {},
+                         int64_t tid = kMainTid);
+  TraceBuilder& Batch(int64_t time, int64_t samples, std::optional<int64_t> tokens = {});
+  // Gloo's: enqueued on the main thread, run on Gloo's.
+  TraceBuilder& Collective(const std::string& op, std::optional<int64_t> sequence,
+                           std::optional<int64_t> enqueue, std::optional<int64_t> begin, End end,
+                           std::optional<int64_t> bytes, int64_t communicator = 1);
+  TraceBuilder& AllReduce(int64_t sequence, int64_t enqueue, int64_t begin, End end,
+                          int64_t bytes) {
+    return Collective("all_reduce", sequence, enqueue, begin, end, bytes);
+  }
+  TraceBuilder& Communicator(int64_t id, std::string uid, std::vector<int64_t> global_ranks);
+  TraceBuilder& Memory(int64_t time, int64_t delta_bytes, int64_t allocated_bytes);
+  TraceBuilder& Kernel(const std::string& name, int64_t stream, int64_t begin, int64_t end,
+                       std::optional<int64_t> correlation = {});
+  TraceBuilder& Memcpy(std::string kind, int64_t stream, int64_t begin, int64_t end, int64_t bytes);
+  TraceBuilder& Api(const std::string& name, int64_t begin, int64_t end, int64_t correlation);
+  TraceBuilder& Lost(int64_t count, int64_t begin, int64_t end);
+
+  // The process: not seen to end unless Ended is called.
+  TraceBuilder& Ended(int64_t time, int64_t exit_status = 0);
+  TraceBuilder& BootId(std::string boot_id);
+  TraceBuilder& Attempt(int64_t attempt);
+
+  int64_t rank() const { return *process_.rank; }
+  int64_t attempt() const { return process_.attempt; }
+  // Writes a finished rank file.
+  void WriteTo(const std::string& path) const;
+
+ private:
+  int64_t Ns(int64_t time) const;
+  std::optional<int64_t> Ns(std::optional<int64_t> time) const;
+  int64_t StringId(const std::string& text);
+
+  int64_t unit_ns_;
+  schema::ProcessRow process_;
+  std::map<std::string, int64_t> strings_;
+  std::vector<schema::CommunicatorRow> communicators_;
+  std::vector<schema::StepRow> steps_;
+  std::vector<schema::PhaseRow> phases_;
+  std::vector<schema::CpuOpRow> ops_;
+  std::vector<schema::DataWaitRow> data_waits_;
+  std::vector<schema::BatchRow> batches_;
+  std::vector<schema::CollectiveSourceRow> collectives_;
+  std::vector<schema::MemoryEventRow> memory_events_;
+  std::vector<schema::KernelRow> kernels_;
+  std::vector<schema::MemcpyRow> memcpys_;
+  std::vector<schema::ApiCallRow> api_calls_;
+  std::vector<schema::TraceStatRow> stats_;
+};
+
+// A run folder that is deleted with the object.
+class RunFolder {
+ public:
+  RunFolder& Add(const TraceBuilder& trace);
+  std::string path() const { return scratch_.Path(""); }
+  std::string Path(const std::string& name) const { return scratch_.Path(name); }
+
+ private:
+  schema::testing::Scratch scratch_;
+};
+
+}  // namespace tutti::analyzer::testing

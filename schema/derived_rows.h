@@ -1,0 +1,439 @@
+// One struct per derived table of schema/derived.sql, fields named and ordered as its
+// columns; what a column means and its unit are said there (and in docs/schema.md), once.
+// derived_rows_test.cc compares the two column by column. Value types.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "schema/row.h"
+#include "schema/value.h"
+
+namespace tutti::schema {
+
+struct RunMetaRow {
+  std::string key = {};
+  std::string value = {};
+  TUTTI_ROW(RunMetaRow, "run_meta", key, value)
+};
+
+struct InputFileRow {
+  int64_t id = 0;
+  std::string path = {};
+  std::optional<int64_t> rank = {};
+  std::optional<int64_t> attempt = {};
+  int64_t bytes = 0;
+  int64_t mtime_ns = 0;
+  std::string state = {};
+  int64_t is_used = 0;
+  std::string note = {};
+  TUTTI_ROW(InputFileRow, "input_file", id, path, rank, attempt, bytes, mtime_ns, state, is_used,
+            note)
+};
+
+struct RankRow {
+  int64_t rank = 0;
+  int64_t attempt = 0;
+  int64_t input_file_id = 0;
+  std::string host = {};
+  std::optional<std::string> boot_id = {};
+  std::optional<int64_t> pid = {};
+  std::optional<int64_t> local_rank = {};
+  std::optional<int64_t> world_size = {};
+  std::optional<std::string> executable = {};
+  std::string device_kind = {};
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  int64_t is_finished = 0;
+  std::optional<int64_t> exit_status = {};
+  int64_t clock_domain = 0;
+  int64_t clock_offset_ns = 0;
+  std::optional<int64_t> clock_error_ns = {};
+  int64_t events = 0;
+  int64_t events_lost = 0;
+  TUTTI_ROW(RankRow, "rank", rank, attempt, input_file_id, host, boot_id, pid, local_rank,
+            world_size, executable, device_kind, begin_ns, end_ns, is_finished, exit_status,
+            clock_domain, clock_offset_ns, clock_error_ns, events, events_lost)
+};
+
+struct DataIssueRow {
+  int64_t id = 0;
+  std::string severity = {};
+  std::string name = {};
+  std::string origin = {};
+  std::string source = {};
+  std::optional<int64_t> rank = {};
+  int64_t count = 0;
+  std::optional<int64_t> begin_ns = {};
+  std::optional<int64_t> end_ns = {};
+  std::optional<int64_t> first_step = {};
+  std::optional<int64_t> last_step = {};
+  std::string detail = {};
+  std::string advice = {};
+  TUTTI_ROW(DataIssueRow, "data_issue", id, severity, name, origin, source, rank, count, begin_ns,
+            end_ns, first_step, last_step, detail, advice)
+};
+
+struct PassRunRow {
+  int64_t ordinal = 0;
+  std::string name = {};
+  int64_t rows_written = 0;
+  int64_t checks = 0;
+  int64_t wall_ns = 0;
+  TUTTI_ROW(PassRunRow, "pass_run", ordinal, name, rows_written, checks, wall_ns)
+};
+
+struct LaneRow {
+  int64_t rank = 0;
+  std::string kind = {};
+  int64_t device_id = 0;
+  int64_t id = 0;
+  std::string role = {};
+  std::string reason = {};
+  std::optional<std::string> name = {};
+  int64_t events = 0;
+  TUTTI_ROW(LaneRow, "lane", rank, kind, device_id, id, role, reason, name, events)
+};
+
+struct RunStepRow {
+  int64_t step = 0;
+  int64_t number = 0;
+  int64_t occurrence = 0;
+  std::string origin = {};
+  int64_t ranks = 0;
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  std::optional<int64_t> step_period_ns = {};
+  std::string tag = {};
+  int64_t is_partial = 0;
+  int64_t is_warmup = 0;
+  int64_t is_steady = 0;
+  TUTTI_ROW(RunStepRow, "run_step", step, number, occurrence, origin, ranks, begin_ns, end_ns,
+            step_period_ns, tag, is_partial, is_warmup, is_steady)
+};
+
+struct StepWindowRow {
+  int64_t rank = 0;
+  int64_t step = 0;
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  int64_t host_begin_ns = 0;
+  int64_t host_end_ns = 0;
+  int64_t step_ns = 0;
+  std::optional<int64_t> between_steps_ns = {};
+  int64_t is_partial = 0;
+  TUTTI_ROW(StepWindowRow, "step_window", rank, step, begin_ns, end_ns, host_begin_ns, host_end_ns,
+            step_ns, between_steps_ns, is_partial)
+};
+
+struct StepBreakdownRow {
+  int64_t rank = 0;
+  int64_t step = 0;
+  int64_t step_ns = 0;
+  int64_t compute_ns = 0;
+  int64_t exposed_comm_transfer_ns = 0;
+  int64_t exposed_comm_wait_ns = 0;
+  int64_t exposed_comm_unsplit_ns = 0;
+  int64_t exposed_copy_ns = 0;
+  int64_t input_wait_ns = 0;
+  int64_t sync_ns = 0;
+  int64_t host_bound_ns = 0;
+  int64_t idle_ns = 0;
+  TUTTI_ROW(StepBreakdownRow, "step_breakdown", rank, step, step_ns, compute_ns,
+            exposed_comm_transfer_ns, exposed_comm_wait_ns, exposed_comm_unsplit_ns,
+            exposed_copy_ns, input_wait_ns, sync_ns, host_bound_ns, idle_ns)
+};
+
+struct StepWaitForRow {
+  int64_t step = 0;
+  int64_t rank = 0;
+  int64_t late_rank = 0;
+  int64_t wait_ns = 0;
+  TUTTI_ROW(StepWaitForRow, "step_wait_for", step, rank, late_rank, wait_ns)
+};
+
+struct StepOverlapRow {
+  int64_t rank = 0;
+  int64_t step = 0;
+  int64_t comm_ns = 0;
+  int64_t exposed_ns = 0;
+  TUTTI_ROW(StepOverlapRow, "step_overlap", rank, step, comm_ns, exposed_ns)
+};
+
+struct RunCommunicatorRow {
+  int64_t id = 0;
+  std::string backend = {};
+  std::optional<std::string> uid = {};
+  std::optional<std::string> description = {};
+  int64_t ordinal = 0;
+  std::optional<int64_t> size = {};
+  std::optional<std::string> global_ranks = {};
+  std::string members_origin = {};
+  TUTTI_ROW(RunCommunicatorRow, "run_communicator", id, backend, uid, description, ordinal, size,
+            global_ranks, members_origin)
+};
+
+struct RunCommunicatorMemberRow {
+  int64_t communicator_id = 0;
+  int64_t rank = 0;
+  int64_t local_communicator_id = 0;
+  std::optional<int64_t> group_rank = {};
+  TUTTI_ROW(RunCommunicatorMemberRow, "run_communicator_member", communicator_id, rank,
+            local_communicator_id, group_rank)
+};
+
+struct CollectiveRow {
+  int64_t id = 0;
+  std::optional<int64_t> communicator_id = {};
+  std::optional<int64_t> sequence = {};
+  std::string matched_by = {};
+  std::string op = {};
+  std::optional<std::string> dtype = {};
+  std::optional<int64_t> bytes = {};
+  std::optional<int64_t> step = {};
+  int64_t ranks_expected = 0;
+  int64_t ranks_seen = 0;
+  std::string state = {};
+  std::optional<int64_t> ready_ns = {};
+  std::optional<int64_t> last_rank = {};
+  std::optional<int64_t> skew_ns = {};
+  std::optional<int64_t> transfer_ns = {};
+  std::optional<int64_t> duration_ns = {};
+  std::optional<double> algbw_gb_per_s = {};
+  std::optional<double> busbw_gb_per_s = {};
+  int64_t is_bw_raw = 0;
+  int64_t clamped = 0;
+  TUTTI_ROW(CollectiveRow, "collective", id, communicator_id, sequence, matched_by, op, dtype,
+            bytes, step, ranks_expected, ranks_seen, state, ready_ns, last_rank, skew_ns,
+            transfer_ns, duration_ns, algbw_gb_per_s, busbw_gb_per_s, is_bw_raw, clamped)
+};
+
+struct CollectiveCallRow {
+  int64_t collective_id = 0;
+  int64_t rank = 0;
+  int64_t source_id = 0;
+  std::optional<int64_t> step = {};
+  std::optional<int64_t> enqueue_ns = {};
+  std::optional<int64_t> arrival_ns = {};
+  std::optional<int64_t> end_ns = {};
+  std::optional<int64_t> wait_ns = {};
+  std::optional<int64_t> transfer_ns = {};
+  TUTTI_ROW(CollectiveCallRow, "collective_call", collective_id, rank, source_id, step, enqueue_ns,
+            arrival_ns, end_ns, wait_ns, transfer_ns)
+};
+
+struct StepBackwardRow {
+  int64_t rank = 0;
+  int64_t step = 0;
+  int64_t begin_ns = 0;
+  int64_t first_gradient_ns = 0;
+  int64_t end_ns = 0;
+  int64_t compute_ns = 0;
+  int64_t calls = 0;
+  int64_t calls_after = 0;
+  int64_t bytes = 0;
+  int64_t bytes_after = 0;
+  TUTTI_ROW(StepBackwardRow, "step_backward", rank, step, begin_ns, first_gradient_ns, end_ns,
+            compute_ns, calls, calls_after, bytes, bytes_after)
+};
+
+struct StepInputRow {
+  int64_t rank = 0;
+  int64_t step = 0;
+  int64_t waits = 0;
+  int64_t wait_ns = 0;
+  int64_t longest_ns = 0;
+  std::optional<int64_t> min_queue_depth = {};
+  TUTTI_ROW(StepInputRow, "step_input", rank, step, waits, wait_ns, longest_ns, min_queue_depth)
+};
+
+struct LoaderRow {
+  int64_t rank = 0;
+  std::string name = {};
+  int64_t waits = 0;
+  int64_t wait_ns = 0;
+  int64_t p50_wait_ns = 0;
+  int64_t p99_wait_ns = 0;
+  std::optional<double> empty_queue_frac = {};
+  std::optional<int64_t> workers = {};
+  std::optional<int64_t> p50_load_ns = {};
+  TUTTI_ROW(LoaderRow, "loader", rank, name, waits, wait_ns, p50_wait_ns, p99_wait_ns,
+            empty_queue_frac, workers, p50_load_ns)
+};
+
+struct MemoryPeakRow {
+  int64_t rank = 0;
+  std::string device_type = {};
+  int64_t device_id = 0;
+  int64_t peak_bytes = 0;
+  int64_t peak_time_ns = 0;
+  std::optional<int64_t> peak_step = {};
+  std::optional<int64_t> peak_reserved_bytes = {};
+  int64_t end_bytes = 0;
+  int64_t allocations = 0;
+  int64_t releases = 0;
+  int64_t allocated_bytes = 0;
+  int64_t ooms = 0;
+  TUTTI_ROW(MemoryPeakRow, "memory_peak", rank, device_type, device_id, peak_bytes, peak_time_ns,
+            peak_step, peak_reserved_bytes, end_bytes, allocations, releases, allocated_bytes, ooms)
+};
+
+struct MemoryTimelineRow {
+  int64_t rank = 0;
+  std::string device_type = {};
+  int64_t device_id = 0;
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  int64_t max_bytes = 0;
+  int64_t last_bytes = 0;
+  TUTTI_ROW(MemoryTimelineRow, "memory_timeline", rank, device_type, device_id, begin_ns, end_ns,
+            max_bytes, last_bytes)
+};
+
+struct OpStatsRow {
+  int64_t rank = 0;
+  std::string kind = {};
+  std::string name = {};
+  int64_t on_compute = 0;
+  int64_t count = 0;
+  int64_t total_ns = 0;
+  int64_t self_ns = 0;
+  int64_t p50_ns = 0;
+  int64_t p90_ns = 0;
+  int64_t p99_ns = 0;
+  int64_t max_ns = 0;
+  int64_t steady_count = 0;
+  int64_t steady_self_ns = 0;
+  TUTTI_ROW(OpStatsRow, "op_stats", rank, kind, name, on_compute, count, total_ns, self_ns, p50_ns,
+            p90_ns, p99_ns, max_ns, steady_count, steady_self_ns)
+};
+
+struct StepBatchRow {
+  int64_t rank = 0;
+  int64_t step = 0;
+  std::optional<int64_t> samples = {};
+  std::optional<int64_t> tokens = {};
+  TUTTI_ROW(StepBatchRow, "step_batch", rank, step, samples, tokens)
+};
+
+struct StragglerRow {
+  int64_t rank = 0;
+  int64_t collectives = 0;
+  int64_t times_last = 0;
+  int64_t own_wait_ns = 0;
+  int64_t caused_wait_ns = 0;
+  int64_t cost_ns = 0;
+  int64_t net_cost_ns = 0;
+  int64_t noise_ns = 0;
+  std::optional<std::string> cause = {};
+  std::optional<int64_t> cause_ns = {};
+  TUTTI_ROW(StragglerRow, "straggler", rank, collectives, times_last, own_wait_ns, caused_wait_ns,
+            cost_ns, net_cost_ns, noise_ns, cause, cause_ns)
+};
+
+struct RunMetricRow {
+  std::string name = {};
+  std::optional<Value> value = {};
+  TUTTI_ROW(RunMetricRow, "run_metric", name, value)
+};
+
+struct PartSummaryRow {
+  int64_t ordinal = 0;
+  std::string part = {};
+  int64_t total_ns = 0;
+  std::optional<int64_t> median_ns = {};
+  TUTTI_ROW(PartSummaryRow, "part_summary", ordinal, part, total_ns, median_ns)
+};
+
+struct RankPartSummaryRow {
+  int64_t rank = 0;
+  std::string part = {};
+  int64_t total_ns = 0;
+  int64_t median_ns = 0;
+  TUTTI_ROW(RankPartSummaryRow, "rank_part_summary", rank, part, total_ns, median_ns)
+};
+
+struct RankSummaryRow {
+  int64_t rank = 0;
+  int64_t steps = 0;
+  std::optional<int64_t> step_median_ns = {};
+  std::optional<int64_t> step_p99_ns = {};
+  int64_t step_total_ns = 0;
+  int64_t comm_ns = 0;
+  int64_t exposed_ns = 0;
+  std::optional<int64_t> samples = {};
+  std::optional<int64_t> tokens = {};
+  TUTTI_ROW(RankSummaryRow, "rank_summary", rank, steps, step_median_ns, step_p99_ns, step_total_ns,
+            comm_ns, exposed_ns, samples, tokens)
+};
+
+struct CollectiveSummaryRow {
+  int64_t communicator_id = 0;
+  std::string op = {};
+  std::string dtype = {};
+  int64_t bytes = 0;
+  int64_t count = 0;
+  int64_t complete = 0;
+  int64_t wait_ns = 0;
+  int64_t transfer_ns = 0;
+  std::optional<int64_t> p50_wait_ns = {};
+  std::optional<int64_t> p50_skew_ns = {};
+  std::optional<int64_t> p50_transfer_ns = {};
+  std::optional<int64_t> p99_transfer_ns = {};
+  std::optional<int64_t> p50_duration_ns = {};
+  std::optional<double> p50_busbw_gb_per_s = {};
+  int64_t is_bw_raw = 0;
+  TUTTI_ROW(CollectiveSummaryRow, "collective_summary", communicator_id, op, dtype, bytes, count,
+            complete, wait_ns, transfer_ns, p50_wait_ns, p50_skew_ns, p50_transfer_ns,
+            p99_transfer_ns, p50_duration_ns, p50_busbw_gb_per_s, is_bw_raw)
+};
+
+struct FindingRow {
+  int64_t id = 0;
+  std::string kind = {};
+  std::string title = {};
+  std::optional<int64_t> cost_ns = {};
+  std::optional<double> share = {};
+  std::string confidence = {};
+  std::string reason = {};
+  std::optional<std::string> cause = {};
+  std::optional<int64_t> first_step = {};
+  std::optional<int64_t> last_step = {};
+  int64_t steps_seen = 0;
+  std::string formula = {};
+  std::string advice = {};
+  TUTTI_ROW(FindingRow, "finding", id, kind, title, cost_ns, share, confidence, reason, cause,
+            first_step, last_step, steps_seen, formula, advice)
+};
+
+struct FindingRankRow {
+  int64_t finding_id = 0;
+  int64_t rank = 0;
+  TUTTI_ROW(FindingRankRow, "finding_rank", finding_id, rank)
+};
+
+struct FindingEvidenceRow {
+  int64_t finding_id = 0;
+  int64_t ordinal = 0;
+  std::optional<int64_t> rank = {};
+  std::string source = {};
+  std::optional<int64_t> row_id = {};
+  std::optional<int64_t> begin_ns = {};
+  std::optional<int64_t> end_ns = {};
+  std::string note = {};
+  TUTTI_ROW(FindingEvidenceRow, "finding_evidence", finding_id, ordinal, rank, source, row_id,
+            begin_ns, end_ns, note)
+};
+
+// Every derived table, in the order of derived.sql.
+using AllDerivedRows =
+    std::tuple<RunMetaRow, InputFileRow, RankRow, DataIssueRow, PassRunRow, LaneRow, RunStepRow,
+               StepWindowRow, StepBreakdownRow, StepWaitForRow, StepOverlapRow, RunCommunicatorRow,
+               RunCommunicatorMemberRow, CollectiveRow, CollectiveCallRow, StepBackwardRow,
+               StepInputRow, LoaderRow, MemoryPeakRow, MemoryTimelineRow, OpStatsRow, StepBatchRow,
+               StragglerRow, RunMetricRow, PartSummaryRow, RankPartSummaryRow, RankSummaryRow,
+               CollectiveSummaryRow, FindingRow, FindingRankRow, FindingEvidenceRow>;
+
+}  // namespace tutti::schema
