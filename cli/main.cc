@@ -1,0 +1,77 @@
+// The `tutti` command: options that all verbs share, and the table of verbs.
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli/verb.h"
+
+namespace tutti::cli {
+namespace {
+
+// In the order in which they are listed: the way through the product.
+const std::vector<AddVerb> kVerbs = {};
+
+// ./tutti.toml if there is one, else the user's own; sections are named after verbs.
+std::string ConfigPath() {
+  if (std::filesystem::exists("tutti.toml")) return "tutti.toml";
+  const char* config_home = std::getenv("XDG_CONFIG_HOME");
+  const char* home = std::getenv("HOME");
+  if (config_home != nullptr && *config_home != '\0') {
+    return std::string(config_home) + "/tutti/config.toml";
+  }
+  return home == nullptr ? "" : std::string(home) + "/.config/tutti/config.toml";
+}
+
+void AddSharedOptions(CLI::App& app, Invocation& invocation) {
+  static const std::map<std::string, ColorChoice> kColors = {{"auto", ColorChoice::kAuto},
+                                                             {"always", ColorChoice::kAlways},
+                                                             {"never", ColorChoice::kNever}};
+  app.add_option("--color", invocation.color, "Colour the output: auto, always or never")
+      ->transform(CLI::CheckedTransformer(kColors).description("auto|always|never"))
+      ->envname("TUTTI_COLOR")
+      ->option_text("auto|always|never");
+  app.add_flag("--json", invocation.json, "Short for --format json");
+  app.set_version_flag("--version", std::string("tutti ") + TUTTI_VERSION);
+  app.set_config("--config", ConfigPath(), "Read options from this TOML file");
+  app.require_subcommand(1);
+  app.fallthrough();
+}
+
+// CLI11 has its own exit codes; ours are documented. `record` is our caller's wrapper around
+// a command, so its usage errors must not look like the command's.
+int UsageExitCode(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "record") == 0) return kExitRecordOurs;
+    if (argv[i][0] != '-') break;
+  }
+  return kExitUsage;
+}
+
+int Main(int argc, char** argv) {
+  Invocation invocation;
+  CLI::App app{
+      "Where does each training step's time go, on which rank, and what would be gained "
+      "by fixing it?",
+      "tutti"};
+  AddSharedOptions(app, invocation);
+  for (auto* add_verb : kVerbs) add_verb(app, invocation);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {  // --help, --version
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    Complain(std::string(error.what()) + " (tutti --help shows the usage)");
+    return UsageExitCode(argc, argv);
+  }
+  return invocation.exit_code;
+}
+
+}  // namespace
+}  // namespace tutti::cli
+
+int main(int argc, char** argv) { return tutti::cli::Main(argc, argv); }

@@ -1,0 +1,28 @@
+// What standard output and standard error are: colour, width, and text that is safe to
+// print. Data goes to stdout, everything said about it to stderr.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/status.h"
+
+namespace tutti::cli {
+
+enum class ColorChoice { kAuto, kAlways, kNever };
+
+// Whether to colour what is written to `fd`: --color decides, then NO_COLOR and
+// CLICOLOR_FORCE, then whether `fd` is a terminal and TERM is not "dumb".
+bool UseColor(ColorChoice choice, int fd);
+
+// Writes all of `text` to standard output. Not ok if the reader is gone or the disk full.
+Status WriteOut(std::string_view text);
+
+// One line on standard error: "tutti: <text>", control characters replaced.
+void Complain(std::string_view text);
+
+// `text` with C0 and C1 control characters (line feed and tab excepted) replaced by '?',
+// so that a name in a trace can't steer the terminal.
+std::string Printable(std::string_view text);
+
+}  // namespace tutti::cli

@@ -1,0 +1,31 @@
+// What every verb of the command line has in common. A verb is one file with one function
+// that adds its subcommand and options to the application; its callback does the work and
+// leaves the exit code in Invocation.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "cli/exit_code.h"
+#include "cli/terminal.h"
+
+namespace tutti::cli {
+
+// State of one run of the program. Lives in main; verbs keep references to it.
+struct Invocation {
+  ColorChoice color = ColorChoice::kAuto;
+  bool json = false;  // --json: short for --format json
+  int exit_code = kExitDone;
+
+  // Tells the user why there is no result, and sets the exit code.
+  void Fail(const Status& status) {
+    Complain(status.message());
+    exit_code = ExitCodeOf(status);
+  }
+};
+
+// One declaration a verb (and one line in main.cc's table), in the order in which they are
+// listed: void AddReport(CLI::App& app, Invocation& invocation);
+using AddVerb = void (*)(CLI::App& app, Invocation& invocation);
+
+}  // namespace tutti::cli
