@@ -1,0 +1,247 @@
+#include "collector/drain/drain_loop.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "collector/clock/clock_reading.h"
+#include "collector/os/files.h"
+#include "collector/os/proc.h"
+
+namespace tutti::collector::drain {
+namespace {
+
+constexpr int64_t kSampleIntervalNs = 250'000'000;
+// Ranks may take a moment longer than CMD: mpirun's daemons, a shell's background job.
+constexpr int64_t kGraceNs = 3'000'000'000;
+// The supervisor tells how its child ended right after the kernel told us that it did.
+constexpr int64_t kStatusPatienceNs = 500'000'000;
+
+os::FileDescriptor OpenOrNone(const std::string& path) {
+  auto directory = os::OpenDirectory(path);
+  return directory.ok() ? std::move(*directory) : os::FileDescriptor();
+}
+
+rank::ConversionSettings ConversionSettingsOf(const DrainerSettings& settings) {
+  rank::ConversionSettings conversion;
+  conversion.run_path = settings.run_path;
+  conversion.spool_path = settings.spool_path;
+  conversion.steps = settings.steps;
+  conversion.making.run_id = settings.recording_id;
+  conversion.making.recorder = settings.manifest_name;
+  return conversion;
+}
+
+}  // namespace
+
+DrainLoop::DrainLoop(const DrainerSettings& settings, os::FileDescriptor channel)
+    : settings_(settings),
+      channel_(std::move(channel)),
+      spool_directory_(OpenOrNone(settings.spool_path)),
+      budget_(settings.max_bytes, spool_directory_.get()),
+      pacer_(settings.flush_ns),
+      worker_(ConversionSettingsOf(settings)),
+      supervisor_pid_(::getppid()) {}
+
+int DrainLoop::Run() {
+  while (!Done()) {
+    WaitForWork();
+    HandleChannel();
+    NoticeEnds();
+    PollRings();
+    TendRegularly();
+    FinishEnded();
+    HandleResults();
+    if (hurried_ && processes_.empty()) ::_exit(0);  // the worker may be in the middle
+  }
+  CleanUp();
+  return 0;
+}
+
+bool DrainLoop::Done() const {
+  return (orphaned_ || command_ended_) && processes_.empty() && converting_ == 0;
+}
+
+void DrainLoop::WaitForWork() {
+  std::vector<pollfd> wanted{{orphaned_ ? -1 : channel_.get(), POLLIN, 0},
+                             {worker_.result_event(), POLLIN, 0}};
+  for (const auto& [index, process] : processes_) {
+    if (!process.ended_ns) wanted.push_back({process.pidfd.get(), POLLIN, 0});
+  }
+  const int64_t now_ns = clock::MonotonicRawNs();
+  // Without ranks there is nothing to look at until somebody says something.
+  const int64_t wait_ns = processes_.empty() ? 1'000'000'000 : next_poll_ns_ - now_ns;
+  const timespec timeout{0, std::clamp<int64_t>(wait_ns, 0, 999'999'999)};
+  ::ppoll(wanted.data(), wanted.size(), &timeout, nullptr);
+}
+
+void DrainLoop::HandleChannel() {
+  while (!orphaned_) {
+    Message message;
+    auto packet =
+        session::ReceivePacket(channel_.get(), std::as_writable_bytes(std::span(&message, 1)));
+    if (!packet) return;
+    if (packet->bytes != sizeof(message)) {
+      orphaned_ = true;  // the supervisor is gone: no more processes will come
+      OnCommandEnded();
+      command_ended_ = false;  // … but those that are here may run as long as they like
+      return;
+    }
+    HandleMessage(message, std::move(packet->descriptors));
+  }
+}
+
+void DrainLoop::HandleMessage(const Message& message, std::vector<os::FileDescriptor> descriptors) {
+  switch (message.kind) {
+    case MessageKind::kSegment:
+      return OnSegment(message.segment, std::move(descriptors));
+    case MessageKind::kChildEnded:
+      for (auto& [index, process] : processes_) {
+        if (process.drainer.process().peer_pid == message.child_ended.pid) {
+          process.exit_status = message.child_ended.exit_status;
+        }
+      }
+      return;
+    case MessageKind::kCommandEnded:
+      return OnCommandEnded();
+    case MessageKind::kHurry:
+      hurried_ = true;
+      return;
+    default:
+      return;  // messages of ours
+  }
+}
+
+void DrainLoop::OnCommandEnded() {
+  command_ended_ = true;
+  command_ended_ns_ = clock::MonotonicRawNs();
+  worker_.Expedite();
+}
+
+void DrainLoop::PollRings() {
+  const int64_t now_ns = clock::MonotonicRawNs();
+  if (now_ns < next_poll_ns_) return;
+  uint64_t cells = 0;
+  double max_fill_frac = 0;
+  BudgetState budget = BudgetState::kPlenty;
+  for (auto& [index, process] : processes_) {
+    const PollResult polled = process.drainer.Poll();
+    cells += polled.cells;
+    max_fill_frac = std::max(max_fill_frac, polled.max_fill_frac);
+    budget = std::max(budget, polled.budget);
+    if (!polled.spool.ok() || polled.budget == BudgetState::kFull) {
+      max_fill_frac = 0;  // looking more often does not help
+      if (!std::exchange(said_disk_full_, true)) {
+        Say("the disk is full or --max-size is reached: events are dropped from now on");
+      }
+    }
+  }
+  if (budget != BudgetState::kPlenty && settings_.max_bytes > 0) StopCapture();
+  next_poll_ns_ = now_ns + pacer_.AfterPoll(cells > 0, max_fill_frac);
+}
+
+void DrainLoop::StopCapture() {
+  if (std::exchange(capture_stopped_, true)) return;
+  const int64_t now_ns = clock::MonotonicRawNs();
+  for (auto& [index, process] : processes_) {
+    process.drainer.SetCaptureMask(0);
+    process.drainer.WriteNote(spool::EncodeNote(
+        wire::NoteSeverity::kDataLoss, 1, now_ns, now_ns, "max_size_reached", "collector.drain",
+        "recording stopped here because the limit of --max-size was reached",
+        "record with a larger --max-size, or fewer sources or ranks"));
+  }
+  Say("--max-size is reached: recording stops, the job goes on");
+}
+
+void DrainLoop::TendRegularly() {
+  const int64_t now_ns = clock::MonotonicRawNs();
+  if (settings_.sample_system && now_ns >= next_sample_ns_) {
+    next_sample_ns_ = now_ns + kSampleIntervalNs;
+    for (auto& [index, process] : processes_) {
+      if (process.ended_ns) continue;
+      if (const auto sample = process.sampler.Read()) process.drainer.WriteSample(*sample);
+    }
+  }
+  const bool flush = now_ns >= next_flush_ns_;
+  for (auto& [index, process] : processes_) {
+    if (flush || process.drainer.few_rings_left()) process.drainer.FreeRings(false);
+    if (!flush) continue;
+    process.drainer.WriteSnapshots();
+    worker_.Progress(index, process.spool_name, process.drainer.spool().committed_bytes());
+  }
+  if (flush) next_flush_ns_ = now_ns + settings_.flush_ns;
+}
+
+void DrainLoop::NoticeEnds() {
+  const int64_t now_ns = clock::MonotonicRawNs();
+  for (auto& [index, process] : processes_) {
+    if (process.ended_ns || !process.pidfd.valid()) continue;
+    pollfd wanted{process.pidfd.get(), POLLIN, 0};
+    if (::poll(&wanted, 1, 0) <= 0) continue;
+    process.ended_ns = now_ns;
+    next_poll_ns_ = now_ns;  // take the rest at once
+    // A child of the supervisor is a zombie until it is waited for: its times are final.
+    if (const auto sample = process.sampler.Read()) process.drainer.WriteSample(*sample);
+  }
+}
+
+bool DrainLoop::MayFinish(const Process& process) const {
+  const int64_t now_ns = clock::MonotonicRawNs();
+  if (process.ended_ns) {
+    return !process.is_supervisors_child || process.exit_status || orphaned_ ||
+           now_ns - *process.ended_ns > kStatusPatienceNs;
+  }
+  return command_ended_ && now_ns - command_ended_ns_ > kGraceNs;
+}
+
+void DrainLoop::FinishEnded() {
+  for (auto entry = processes_.begin(); entry != processes_.end();) {
+    auto& [index, process] = *entry;
+    if (!MayFinish(process) && !(hurried_ && command_ended_)) {
+      ++entry;
+      continue;
+    }
+    FinishProcess(
+        index, process,
+        process.ended_ns ? spool::EndReason::kProcessEnded : spool::EndReason::kStillRunning);
+    entry = processes_.erase(entry);
+  }
+}
+
+void DrainLoop::FinishProcess(uint32_t index, Process& process, spool::EndReason reason) {
+  if (reason == spool::EndReason::kStillRunning) {
+    process.drainer.SetCaptureMask(0);
+    Say("process " + std::to_string(process.drainer.process().hello.pid) +
+        " still runs; its recording ends here");
+  }
+  process.drainer.Finish(reason, process.exit_status.value_or(-1), clock::ThreadCpuNs());
+  worker_.Complete(index, process.spool_name, process.drainer.spool().committed_bytes(),
+                   FindingsOf(process));
+  ++converting_;
+  Message released = MakeMessage(MessageKind::kReleased);
+  released.index = index;
+  Send(released, true);
+}
+
+std::vector<convert::Finding> DrainLoop::FindingsOf(const Process& process) const {
+  std::vector<convert::Finding> findings;
+  using enum wire::NoteSeverity;
+  if (const uint64_t records = process.drainer.unwritten_records(); records > 0) {
+    convert::Finding finding{kDataLoss, "spool_full", "collector.spool",
+                             "events were in the buffers at the end and could not be written",
+                             "free space on the disk of the run directory, or raise --max-size"};
+    finding.count = static_cast<int64_t>(records);
+    findings.push_back(std::move(finding));
+  }
+  const int32_t status = process.exit_status.value_or(0);
+  if (status > 128) {
+    findings.push_back({kInfo, "killed_by_signal", "collector.drain",
+                        "the process was ended by signal " + std::to_string(status - 128), ""});
+  }
+  return findings;
+}
+
+}  // namespace tutti::collector::drain

@@ -1,0 +1,89 @@
+// The drainer's loop: takes processes over from the supervisor, empties their rings,
+// notices their ends, hands complete spools to the conversion worker and reports.
+// One thread (the worker has its own).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collector/counters/process_sampler.h"
+#include "collector/drain/channel.h"
+#include "collector/drain/conversion_worker.h"
+#include "collector/drain/disk_budget.h"
+#include "collector/drain/drainer.h"
+#include "collector/drain/pacer.h"
+#include "collector/drain/process_drainer.h"
+#include "common/status.h"
+
+namespace tutti::collector::drain {
+
+class DrainLoop {
+ public:
+  DrainLoop(const DrainerSettings& settings, os::FileDescriptor channel);
+
+  // Until everything is done; the exit status.
+  int Run();
+
+ private:
+  struct Process {
+    std::string spool_name;
+    ProcessDrainer drainer;
+    counters::ProcessSampler sampler;
+    os::FileDescriptor pidfd;
+    bool is_supervisors_child = false;
+    std::optional<int64_t> ended_ns;  // MONOTONIC_RAW when its end was seen
+    std::optional<int32_t> exit_status;
+  };
+
+  bool Done() const;
+  void WaitForWork();
+  void HandleChannel();
+  void HandleMessage(const Message& message, std::vector<os::FileDescriptor> descriptors);
+  void OnSegment(const SegmentMessage& message, std::vector<os::FileDescriptor> descriptors);
+  Status TakeOver(const SegmentMessage& message, std::vector<os::FileDescriptor> descriptors);
+  bool WasDone(uint32_t index);
+  Result<Process> MakeProcess(const SegmentMessage& message,
+                              std::vector<os::FileDescriptor> descriptors);
+  void OnCommandEnded();
+
+  void PollRings();
+  void StopCapture();
+  void TendRegularly();
+  void NoticeEnds();
+  bool MayFinish(const Process& process) const;
+  void FinishEnded();
+  void FinishProcess(uint32_t index, Process& process, spool::EndReason reason);
+  std::vector<convert::Finding> FindingsOf(const Process& process) const;
+
+  void HandleResults();
+  void OnResult(const ConversionResult& result);
+  void Say(std::string_view text);
+  void Send(const Message& message, bool is_reliable);
+  void CleanUp();
+
+  DrainerSettings settings_;
+  os::FileDescriptor channel_;
+  os::FileDescriptor spool_directory_;
+  DiskBudget budget_;
+  Pacer pacer_;
+  ConversionWorker worker_;
+  std::map<uint32_t, Process> processes_;  // those whose spool is open
+  uint32_t converting_ = 0;                // complete spools without a result yet
+  int32_t supervisor_pid_;
+  bool orphaned_ = false;
+  bool command_ended_ = false;
+  bool hurried_ = false;
+  bool capture_stopped_ = false;
+  bool something_kept_ = false;
+  bool said_disk_full_ = false;
+  int64_t command_ended_ns_ = 0;
+  int64_t next_poll_ns_ = 0;
+  int64_t next_flush_ns_ = 0;
+  int64_t next_sample_ns_ = 0;
+};
+
+}  // namespace tutti::collector::drain

@@ -1,0 +1,284 @@
+#include "collector/drain/process_drainer.h"
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "collector/os/proc.h"
+
+namespace tutti::collector::drain {
+namespace {
+
+// Pieces of [position, position + count) of a ring: one, or two where it wraps.
+size_t CellPieces(std::span<const std::byte> cells, uint64_t position, uint64_t count,
+                  std::span<iovec, 2> pieces) {
+  const uint64_t capacity = cells.size() / wire::kCellBytes;
+  const uint64_t first = position % capacity;
+  const uint64_t until_end = std::min(count, capacity - first);
+  auto* base = const_cast<std::byte*>(cells.data());  // iovec is not const; writev only reads
+  pieces[0] = {base + first * wire::kCellBytes, until_end * wire::kCellBytes};
+  pieces[1] = {base, (count - until_end) * wire::kCellBytes};
+  return until_end < count ? 2 : 1;
+}
+
+spool::LossTotal TotalOf(uint32_t ring, wire::LossReason reason, const wire::LossCounter& counter) {
+  return {ring,
+          reason,
+          0,
+          counter.count.load(std::memory_order_relaxed),
+          counter.first_ticks.load(std::memory_order_relaxed),
+          counter.last_ticks.load(std::memory_order_relaxed)};
+}
+
+}  // namespace
+
+ProcessDrainer::ProcessDrainer(session::Segment segment, spool::SpoolWriter writer,
+                               const spool::ProcessChunk& process, DiskBudget& budget)
+    : segment_(std::make_unique<session::Segment>(std::move(segment))),
+      writer_(std::move(writer)),
+      process_(process),
+      budget_(budget),
+      strings_(*segment_),
+      rings_(segment_->plan().ring_count),
+      free_rings_(segment_->plan().ring_count) {}
+
+void ProcessDrainer::ResumeAt(uint32_t ring, uint64_t position) {
+  if (ring >= rings_.size()) return;
+  rings_[ring].tail = position;
+  segment_->ring(ring).tail.store(position, std::memory_order_release);
+}
+
+Status ProcessDrainer::Append(spool::ChunkKind kind, std::string_view bytes) {
+  budget_.Spent(bytes.size());
+  return writer_.AppendBytes(kind, bytes);
+}
+
+uint64_t ProcessDrainer::Published(uint32_t ring) {
+  wire::RingHeader& header = segment_->ring(ring);
+  Ring& state = rings_[ring];
+  const uint64_t head = header.head.load(std::memory_order_acquire);
+  const uint64_t published = head - state.tail;
+  if (published <= segment_->capacity_cells(ring)) return published;
+  WriteNote(spool::EncodeNote(wire::NoteSeverity::kDataLoss, 1, clock::MonotonicRawNs(),
+                              clock::MonotonicRawNs(), "ring_corrupt", "collector.drain",
+                              "a buffer's write position made no sense; what it held was skipped",
+                              "the traced program overwrote memory that is not its own"));
+  state.tail = head;
+  header.tail.store(head, std::memory_order_release);
+  return 0;
+}
+
+PollResult ProcessDrainer::Poll() {
+  PollResult result;
+  for (uint32_t ring = 0; ring < ring_count() && result.spool.ok(); ++ring) {
+    const uint64_t count = Published(ring);
+    if (count == 0) continue;
+    const double fill_frac =
+        static_cast<double>(count) / static_cast<double>(segment_->capacity_cells(ring));
+    result.max_fill_frac = std::max(result.max_fill_frac, fill_frac);
+    const BudgetState budget = budget_.StateFor(count * wire::kCellBytes);
+    result.budget = std::max(result.budget, budget);
+    if (budget == BudgetState::kFull) break;
+    result.spool = SpoolCells(ring, count);
+    if (result.spool.ok()) result.cells += count;
+  }
+  // Also without cells: strings may be left over from a poll that failed.
+  if (result.spool.ok()) result.spool = SpoolStrings();
+  if (result.cells > 0 && result.spool.ok()) result.spool = SpoolClock();
+  cells_ += result.cells;
+  if (!result.spool.ok()) spool_failure_ = result.spool;
+  return result;
+}
+
+Status ProcessDrainer::SpoolCells(uint32_t ring, uint64_t count) {
+  wire::RingHeader& header = segment_->ring(ring);
+  Ring& state = rings_[ring];
+  spool::CellsChunk chunk{};
+  chunk.ring = ring;
+  chunk.generation = header.generation.load(std::memory_order_relaxed);
+  chunk.tid = header.tid.load(std::memory_order_relaxed);
+  chunk.thread_start_ticks = header.thread_start_ticks.load(std::memory_order_relaxed);
+  chunk.position = state.tail;
+  chunk.cells = count;
+  std::array<iovec, 3> pieces{};
+  pieces[0] = {&chunk, sizeof(chunk)};
+  const size_t used =
+      1 + CellPieces(segment_->cells(ring), state.tail, count, std::span(pieces).subspan<1, 2>());
+  TUTTI_RETURN_IF_ERROR(writer_.Append(spool::ChunkKind::kCells, std::span(pieces).first(used)));
+  budget_.Spent(sizeof(chunk) + count * wire::kCellBytes);
+  state.tail += count;
+  header.tail.store(state.tail, std::memory_order_release);
+  return OkStatus();
+}
+
+Status ProcessDrainer::SpoolStrings() {
+  const std::string strings = strings_.Take();
+  if (strings.empty()) return OkStatus();
+  TUTTI_RETURN_IF_ERROR(Append(spool::ChunkKind::kStrings, strings));
+  strings_.Keep();
+  return OkStatus();
+}
+
+Status ProcessDrainer::SpoolClock() {
+  budget_.Spent(sizeof(clock::ClockReading));
+  return writer_.AppendStruct(spool::ChunkKind::kClock, clock::ReadClocks(process_.clock_kind));
+}
+
+void ProcessDrainer::WriteSample(const spool::SystemSample& sample) {
+  if (budget_.StateFor(sizeof(sample)) == BudgetState::kFull) return;
+  budget_.Spent(sizeof(sample));
+  // A sample that can't be written is a gap in a counter: not worth more than the
+  // notes that a full disk gets anyway.
+  if (const Status status = writer_.AppendStruct(spool::ChunkKind::kSystem, sample); !status.ok()) {
+    spool_failure_ = status;
+  }
+}
+
+void ProcessDrainer::WriteNote(const std::string& encoded_note) {
+  if (const Status status = Append(spool::ChunkKind::kNote, encoded_note); !status.ok()) {
+    spool_failure_ = status;
+  }
+}
+
+void ProcessDrainer::WriteSnapshots() {
+  WriteLosses();
+  bool has_open_spans = false;
+  for (uint32_t ring = 0; ring < ring_count(); ++ring) {
+    const wire::RingHeader& header = segment_->ring(ring);
+    if (header.owner.load(std::memory_order_acquire) != wire::RingOwner::kClaimed) continue;
+    if (header.open_depth.load(std::memory_order_acquire) == 0 && !had_open_spans_) continue;
+    WriteOpenSpans(ring, spool::OpenSpansReason::kSnapshot);
+    has_open_spans = true;
+  }
+  had_open_spans_ = has_open_spans;
+}
+
+void ProcessDrainer::WriteLosses() {
+  std::vector<spool::LossTotal> totals;
+  uint64_t checksum = 0;
+  const auto add = [&](const spool::LossTotal& total) {
+    if (total.count == 0) return;
+    totals.push_back(total);
+    checksum += total.count;
+  };
+  for (uint32_t ring = 0; ring < ring_count(); ++ring) {
+    const wire::RingHeader& header = segment_->ring(ring);
+    for (uint32_t reason = 1; reason < wire::kLossReasonCount; ++reason) {
+      add(TotalOf(ring, static_cast<wire::LossReason>(reason), header.lost[reason]));
+    }
+  }
+  add(TotalOf(spool::kNoRing, wire::LossReason::kNoRing, segment_->header().lost_no_ring));
+  const uint32_t refused = segment_->header().strings_refused.load(std::memory_order_relaxed);
+  add({spool::kNoRing, wire::LossReason::kStringTableFull, 0, refused, 0, 0});
+  if (checksum == loss_checksum_) return;
+  const iovec piece{totals.data(), totals.size() * sizeof(spool::LossTotal)};
+  if (writer_.Append(spool::ChunkKind::kLosses, std::span(&piece, 1)).ok()) {
+    loss_checksum_ = checksum;
+  }
+}
+
+void ProcessDrainer::WriteOpenSpans(uint32_t ring, spool::OpenSpansReason reason) {
+  const wire::RingHeader& header = segment_->ring(ring);
+  spool::OpenSpansChunk chunk{};
+  chunk.ring = ring;
+  chunk.generation = header.generation.load(std::memory_order_relaxed);
+  chunk.tid = header.tid.load(std::memory_order_relaxed);
+  chunk.reason = reason;
+  chunk.thread_start_ticks = header.thread_start_ticks.load(std::memory_order_relaxed);
+  chunk.depth = header.open_depth.load(std::memory_order_acquire);
+  chunk.spans = std::min(chunk.depth, wire::kOpenSpanDepth);
+  std::array<wire::OpenSpan, wire::kOpenSpanDepth> spans;
+  std::memcpy(spans.data(), header.open_spans, chunk.spans * sizeof(wire::OpenSpan));
+  const iovec pieces[] = {{&chunk, sizeof(chunk)},
+                          {spans.data(), chunk.spans * sizeof(wire::OpenSpan)}};
+  budget_.Spent(sizeof(chunk) + pieces[1].iov_len);
+  if (const Status status = writer_.Append(spool::ChunkKind::kOpenSpans, pieces); !status.ok()) {
+    spool_failure_ = status;
+  }
+}
+
+// In a pid namespace of its own the process numbers its threads otherwise than we do.
+bool ProcessDrainer::ThreadIsGone(uint32_t tid, uint64_t start_ticks) {
+  const pid_t pid = process_.peer_pid;
+  if (pid <= 0) return false;  // out of sight
+  const auto is_same = [start_ticks](const std::optional<os::ProcessStat>& stat) {
+    return stat && (start_ticks == 0 || stat->start_ticks == start_ticks);
+  };
+  if (process_.hello.pid == pid) {
+    return !is_same(os::ReadThreadStat(pid, static_cast<pid_t>(tid)));
+  }
+  for (const pid_t outer : os::ListThreads(pid)) {
+    if (os::InnermostThreadId(pid, outer) == static_cast<pid_t>(tid)) {
+      return !is_same(os::ReadThreadStat(pid, outer));
+    }
+  }
+  return true;
+}
+
+void ProcessDrainer::FreeRings(bool process_gone) {
+  free_rings_ = 0;
+  for (uint32_t ring = 0; ring < ring_count(); ++ring) {
+    wire::RingHeader& header = segment_->ring(ring);
+    const wire::RingOwner owner = header.owner.load(std::memory_order_acquire);
+    if (owner == wire::RingOwner::kFree) {
+      ++free_rings_;
+      continue;
+    }
+    const uint32_t tid = header.tid.load(std::memory_order_acquire);
+    const uint64_t start_ticks = header.thread_start_ticks.load(std::memory_order_acquire);
+    if (owner == wire::RingOwner::kClaimed && !process_gone &&
+        (tid == 0 || !ThreadIsGone(tid, start_ticks))) {
+      continue;
+    }
+    // Asked after its thread was found gone: nothing can be published any more.
+    if (Published(ring) != 0) continue;
+    if (owner == wire::RingOwner::kClaimed &&
+        header.open_depth.load(std::memory_order_relaxed) > 0) {
+      WriteOpenSpans(ring, spool::OpenSpansReason::kThreadGone);
+    }
+    header.open_depth.store(0, std::memory_order_relaxed);
+    header.tid.store(0, std::memory_order_relaxed);
+    header.owner.store(wire::RingOwner::kFree, std::memory_order_release);
+    ++free_rings_;
+  }
+}
+
+void ProcessDrainer::SetCaptureMask(uint32_t mask) {
+  segment_->header().capture_mask.store(mask, std::memory_order_relaxed);
+}
+
+void ProcessDrainer::CountUnwritten() {
+  for (uint32_t ring = 0; ring < ring_count(); ++ring) {
+    const uint64_t capacity = segment_->capacity_cells(ring);
+    const uint64_t end = rings_[ring].tail + Published(ring);
+    for (uint64_t at = rings_[ring].tail; at < end;) {
+      wire::RecordHeader header;
+      std::memcpy(&header, segment_->cells(ring).data() + at % capacity * wire::kCellBytes,
+                  sizeof(header));
+      ++unwritten_records_;
+      at += std::max<uint64_t>(header.cells, 1);
+    }
+  }
+}
+
+void ProcessDrainer::Finish(spool::EndReason reason, int32_t exit_status, int64_t drain_cpu_ns) {
+  const PollResult last = Poll();
+  if (!last.spool.ok() || last.budget == BudgetState::kFull) CountUnwritten();
+  WriteLosses();
+  for (uint32_t ring = 0; ring < ring_count(); ++ring) {
+    const wire::RingHeader& header = segment_->ring(ring);
+    if (header.owner.load(std::memory_order_acquire) != wire::RingOwner::kClaimed) continue;
+    WriteOpenSpans(ring, spool::OpenSpansReason::kProcessEnd);
+  }
+  // The last reading: what is open at the end has begun before it.
+  if (const Status status = SpoolClock(); !status.ok()) spool_failure_ = status;
+  const spool::EndChunk end{reason, exit_status, clock::MonotonicRawNs(), drain_cpu_ns, cells_};
+  if (const Status status = writer_.AppendStruct(spool::ChunkKind::kEnd, end); !status.ok()) {
+    spool_failure_ = status;
+  }
+}
+
+}  // namespace tutti::collector::drain

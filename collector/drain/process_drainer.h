@@ -1,0 +1,99 @@
+// Empties the rings of one traced process into its spool. One thread.
+//
+// A poll copies what each ring has published, then its new strings, then a clock
+// reading; only what is written is taken off the ring. When the spool can't be written
+// the rings fill up and the tracer counts what it drops: training never waits.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collector/clock/clock_reading.h"
+#include "collector/drain/disk_budget.h"
+#include "collector/drain/string_harvester.h"
+#include "collector/session/segment.h"
+#include "collector/spool/format.h"
+#include "collector/spool/writer.h"
+#include "common/status.h"
+
+namespace tutti::collector::drain {
+
+// What one poll found; decides when the next one comes.
+struct PollResult {
+  uint64_t cells = 0;
+  double max_fill_frac = 0;  // of the fullest ring, before it was emptied
+  BudgetState budget = BudgetState::kPlenty;
+  Status spool;  // why cells had to stay in the rings
+};
+
+class ProcessDrainer {
+ public:
+  // |process|: as in the spool's first chunk. |budget| must outlive this.
+  ProcessDrainer(session::Segment segment, spool::SpoolWriter writer,
+                 const spool::ProcessChunk& process, DiskBudget& budget);
+
+  // The next position of each ring, as an earlier drainer's spool tells it; by default 0.
+  void ResumeAt(uint32_t ring, uint64_t position);
+
+  PollResult Poll();
+
+  // Writes totals of losses if they changed, and snapshots of open spans.
+  void WriteSnapshots();
+  void WriteSample(const spool::SystemSample& sample);
+  void WriteNote(const std::string& encoded_note);
+
+  // Gives rings back whose thread is gone or has moved to a larger one, once they are
+  // empty. |process_gone|: all threads are.
+  void FreeRings(bool process_gone);
+  bool few_rings_left() const { return free_rings_ * 4 < ring_count(); }
+
+  // The process has ended or the recording has: takes what is left, the open spans and
+  // the totals, and closes the spool. Call once.
+  void Finish(spool::EndReason reason, int32_t exit_status, int64_t drain_cpu_ns);
+
+  // Records that Finish could not write, and why; none if all is there.
+  uint64_t unwritten_records() const { return unwritten_records_; }
+  const Status& spool_failure() const { return spool_failure_; }
+
+  // Tells the tracer which sources to record from now on (wire::CaptureBit).
+  void SetCaptureMask(uint32_t mask);
+
+  const spool::ProcessChunk& process() const { return process_; }
+  const spool::SpoolWriter& spool() const { return writer_; }
+  uint64_t cells() const { return cells_; }
+
+ private:
+  struct Ring {
+    uint64_t tail = 0;  // ours: the header's can be overwritten by the process
+    uint64_t reported_losses = 0;
+  };
+  uint32_t ring_count() const { return segment_->plan().ring_count; }
+  // Sound number of cells published on a ring; a ring that lies is skipped to its head.
+  uint64_t Published(uint32_t ring);
+  Status SpoolCells(uint32_t ring, uint64_t count);
+  Status SpoolStrings();
+  Status SpoolClock();
+  void WriteLosses();
+  void WriteOpenSpans(uint32_t ring, spool::OpenSpansReason reason);
+  bool ThreadIsGone(uint32_t tid, uint64_t start_ticks);
+  void CountUnwritten();
+  Status Append(spool::ChunkKind kind, std::string_view bytes);
+
+  std::unique_ptr<session::Segment> segment_;  // stays where it is when this is moved
+  spool::SpoolWriter writer_;
+  spool::ProcessChunk process_;
+  DiskBudget& budget_;
+  StringHarvester strings_;
+  std::vector<Ring> rings_;
+  uint64_t cells_ = 0;
+  uint32_t free_rings_ = 0;
+  uint64_t loss_checksum_ = 0;
+  uint64_t unwritten_records_ = 0;
+  bool had_open_spans_ = false;
+  Status spool_failure_;
+};
+
+}  // namespace tutti::collector::drain

@@ -1,0 +1,92 @@
+// One process's spool -> its rank file, from taking a name to giving the file its final
+// one and deleting the spool. Used by the drainer while a recording runs and by salvage
+// afterwards. One thread at a time.
+//
+// Files beside the spool "p0003.spool": "p0003.name" holds the rank file's name once it
+// is taken, so that a restarted drainer goes on under the same one; the spool becomes
+// "p0003.done" before the rank file gets its final name, and stays as an empty file until
+// the recording ends, so that a kill at any moment does not lead to a second rank file.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collector/convert/converter.h"
+#include "collector/convert/findings.h"
+#include "collector/convert/process_rows.h"
+#include "collector/convert/spool_scan.h"
+#include "collector/os/file_descriptor.h"
+#include "collector/run/rank_file.h"
+#include "common/status.h"
+
+namespace tutti::collector::rank {
+
+struct ConversionSettings {
+  std::string run_path;
+  std::string spool_path;  // directory of the recording's spools
+  std::optional<convert::StepRange> steps;
+  convert::Making making;  // without the figures that are known at the end
+};
+
+// What became of one process.
+struct RankOutcome {
+  std::string file;  // relative to the run; "" if none was written
+  int32_t pid = 0;
+  convert::RankIdentity identity;
+  int64_t events = 0;
+  int64_t events_lost = 0;
+  int32_t exit_status = -1;  // -1 unknown
+  bool spool_kept = false;   // the file is not complete: no room for it on the disk
+  std::vector<std::string> truth;
+  std::string torch_version;
+};
+
+class RankConversion {
+ public:
+  // |spool_name|: "p0003.spool".
+  static Result<std::unique_ptr<RankConversion>> Open(const ConversionSettings& settings,
+                                                      const std::string& spool_name);
+
+  // Converts what lies before |committed|, at most about |budget_bytes| of it, as soon as
+  // the rank is known. Whether there is more to do.
+  Result<bool> Advance(uint64_t committed, uint64_t budget_bytes);
+
+  // The spool is complete, or nobody will go on with it. |findings| go into the file.
+  Result<RankOutcome> Finish(uint64_t committed, const std::vector<convert::Finding>& findings);
+
+  const spool::ProcessChunk& process() const { return process_; }
+
+ private:
+  RankConversion(ConversionSettings settings, std::string spool_name, os::FileDescriptor directory,
+                 spool::SpoolReader reader, const spool::ProcessChunk& process);
+
+  bool Identify(bool at_end);
+  Status OpenFile();
+  Result<std::optional<std::string>> TakenName() const;
+  void ReportEnd(const std::vector<convert::Finding>& findings);
+  Status Publish();
+  std::string Beside(const char* extension) const;
+
+  ConversionSettings settings_;
+  std::string spool_name_;
+  os::FileDescriptor directory_;  // of the spool
+  spool::SpoolReader reader_;
+  spool::ProcessChunk process_;
+  convert::SpoolScan scan_;
+  std::optional<convert::RankIdentity> identity_;
+  int32_t asked_attempt_ = 0;
+  run::OpenRankFile file_;
+  std::unique_ptr<convert::RowOutput> rows_;
+  std::unique_ptr<convert::Converter> converter_;
+  int64_t cpu_ns_ = 0;
+};
+
+// Goes on from "p0003.done", whatever of it a killed predecessor has done already; the
+// name of the rank file.
+Result<std::string> FinishPublishing(const std::string& run_path, const std::string& spool_path,
+                                     const std::string& done_name);
+
+}  // namespace tutti::collector::rank
