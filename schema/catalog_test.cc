@@ -73,7 +73,7 @@ TEST_P(EmbeddedSql, CommentsEveryTableAndColumn) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Contract, EmbeddedSql, testing::Values(&RawCatalog()));
+INSTANTIATE_TEST_SUITE_P(Contract, EmbeddedSql, testing::Values(&RawCatalog(), &DerivedCatalog()));
 
 TEST(EmbeddedSql, RawAndDerivedTablesHaveDifferentNames) {
   for (const CatalogTable& table : DerivedCatalog().tables) {

@@ -1,9 +1,15 @@
 // The writer on a disk that fails or is full: the file always opens, what was committed
 // is always there, and what is missing is counted exactly.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sqlite3.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,6 +27,8 @@ using testing::FaultPlan;
 using testing::FaultsInjected;
 using testing::Scratch;
 using testing::SetFaultPlan;
+
+constexpr int kNotAllowed = 77;
 
 WriterOptions FaultyOptions() {
   WriterOptions options;
@@ -186,6 +194,54 @@ TEST(FullDisk, ALossIsInTheFileAtOnce) {
   Database database = *OpenRankFile(path);  // what a kill here would leave
   EXPECT_EQ(ReadAll<TraceStatRow>(database, "WHERE name = 'disk_full'")->size(), 1u);
   SetFaultPlan({});
+}
+
+// A mount namespace of this process's own: as root, or in a user namespace where that is
+// allowed to everybody.
+bool EnterMountNamespace() {
+  const std::string user = "0 " + std::to_string(getuid()) + " 1";
+  const std::string group = "0 " + std::to_string(getgid()) + " 1";
+  if (unshare(CLONE_NEWNS) != 0) {
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
+    std::ofstream("/proc/self/setgroups") << "deny";
+    std::ofstream("/proc/self/uid_map") << user;
+    std::ofstream("/proc/self/gid_map") << group;
+  }
+  return mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+}
+
+// The same on a real file system of 8 MiB, in a namespace of its own.
+void WriteOnSmallTmpfs(const std::string& folder) {
+  if (!EnterMountNamespace()) _exit(kNotAllowed);
+  if (mount("tutti", folder.c_str(), "tmpfs", 0, "size=8m") != 0) _exit(kNotAllowed);
+  const std::string path = folder + "/t.sqlite";
+  WriterOptions options;
+  options.commit_rows = 5'000;
+  options.waiting_rows = 10'000;
+  Result<std::unique_ptr<TraceWriter>> writer = TraceWriter::Create(path, options);
+  if (!writer.ok()) _exit(1);
+  for (int64_t id = 0; id < 300'000; ++id) (void)(*writer)->Append(OpNumber(id));
+  const Status finished = (*writer)->Finalize();
+  if (!finished.ok()) {
+    std::fprintf(stderr, "%s\n", finished.message().c_str());
+    _exit(2);
+  }
+  const int64_t lost = (*writer)->lost_rows();
+  if (lost == 0 || lost > 290'000) _exit(3);
+  ExpectExactLoss(path, 300'000, lost);
+  _exit(::testing::Test::HasFailure() ? 4 : 0);
+}
+
+TEST(FullDisk, ARealOneCostsOnlyWhatTheFileSays) {
+  const Scratch scratch;
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) WriteOnSmallTmpfs(scratch.Path(""));
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status)) << status;
+  if (WEXITSTATUS(status) == kNotAllowed) GTEST_SKIP() << "a file system can't be mounted here";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 }  // namespace

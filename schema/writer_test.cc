@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 
@@ -144,6 +145,58 @@ TEST(TraceWriter, StoresTextThatIsNotUtf8WithReplacements) {
   ASSERT_TRUE(writer->Finalize().ok());
   Database database = *Database::OpenReadOnly(scratch.Path("t.sqlite"));
   EXPECT_EQ(ReadAll<StringRow>(database)->front().text, "bad\uFFFD");
+}
+
+// A killed writer's file and log, copied to where nobody made shared memory for them.
+TEST(TraceWriter, AnUnfinishedFileCanBeReadWithoutItsSharedMemory) {
+  const Scratch scratch;
+  const std::string path = scratch.Path("t.sqlite.part");
+  const auto writer = MakeWriter(path);
+  ASSERT_TRUE(writer->Append(OpNumber(1)).ok());
+  ASSERT_TRUE(writer->Commit().ok());
+  ASSERT_GT(fs::file_size(path + "-wal"), 0u);
+  const Scratch copy;
+  const std::string copied = copy.Path("t.sqlite.part");
+  fs::copy(path, copied);
+  fs::copy(path + "-wal", copied + "-wal");
+  EXPECT_EQ(VisibleOps(copied), 1);
+  EXPECT_GT(fs::file_size(copied + "-wal"), 0u) << "reading it must change nothing";
+  // What a full disk leaves (no byte of shared memory could be written).
+  fs::remove(copied + "-shm");
+  std::ofstream(copied + "-shm").close();
+  EXPECT_EQ(VisibleOps(copied), 1);
+}
+
+TEST(TraceWriter, FinishesWhileSomebodyReads) {
+  const Scratch scratch;
+  const std::string path = scratch.Path("t.sqlite.part");
+  const auto writer = MakeWriter(path);
+  ASSERT_TRUE(writer->Append(OpNumber(1)).ok());
+  ASSERT_TRUE(writer->Commit().ok());
+  Database reader = *Database::OpenReadOnly(path);
+  EXPECT_EQ(*reader.QueryOne<int64_t>("SELECT count(*) FROM cpu_op"), 1);
+  ASSERT_TRUE(writer->Append(OpNumber(2)).ok());
+  const Status finished = writer->Finalize();
+  ASSERT_TRUE(finished.ok()) << finished.message();
+  fs::rename(path, scratch.Path("t.sqlite"));
+  EXPECT_EQ(*reader.QueryOne<int64_t>("SELECT count(*) FROM cpu_op"), 2);
+  EXPECT_EQ(VisibleOps(scratch.Path("t.sqlite")), 2);
+}
+
+TEST(TraceWriter, AnAbandonedWriterLeavesWhatItCommitted) {
+  const Scratch scratch;
+  const std::string path = scratch.Path("t.sqlite.part");
+  {
+    const auto writer = MakeWriter(path);
+    ASSERT_TRUE(writer->Append(OpNumber(1)).ok());
+    ASSERT_TRUE(writer->Commit().ok());
+    ASSERT_TRUE(writer->Append(OpNumber(2)).ok());
+  }
+  EXPECT_EQ(VisibleOps(path), 1);
+  EXPECT_FALSE(fs::exists(path + ".ballast"));
+  Database database = *Database::OpenReadOnly(path);
+  EXPECT_EQ(*database.QueryOne<int64_t>("SELECT count(*) FROM meta WHERE key = 'file.complete'"),
+            0);
 }
 
 }  // namespace
