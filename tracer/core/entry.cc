@@ -127,10 +127,10 @@ bool IsOperator(const wire::OpenSpan& span) noexcept {
 }  // namespace
 
 // The first event of a thread in this session, or another one of a thread without a ring.
-void Entry::Claim(uint32_t epoch) noexcept {
+void Entry::Claim() noexcept {
   ThreadSlot& slot = Thread::slot;
-  if (slot.epoch != epoch) {
-    slot.epoch = epoch;
+  if (slot.epoch != epoch_) {
+    slot.epoch = epoch_;
     slot.state = nullptr;
     slot.no_ring = {};
     slot.claim_countdown = 0;
@@ -247,7 +247,7 @@ void Entry::CountNoRing() noexcept {
 // loss stands in the ring's totals and has no record at its place.
 void Entry::CountReentry() noexcept {
   const ThreadSlot& slot = Thread::slot;
-  const bool owns_ring = slot.state != nullptr && slot.epoch == gate_.epoch.load();
+  const bool owns_ring = slot.state != nullptr && slot.epoch == epoch_;
   wire::LossCounter& counter =
       owns_ring ? slot.state->ring->lost[static_cast<uint32_t>(LossReason::kReentered)]
                 : gate_.segment->lost_no_ring;

@@ -50,10 +50,9 @@ class Entry {
   // Valid if this process is a rank, the collector wants at least one of |capture_bits|
   // (or they are kCaptureAlways), and this thread is not in an Entry already. An event
   // refused for the last reason is counted (LossReason::kReentered).
-  explicit Entry(uint32_t capture_bits) noexcept : gate_(CurrentGate()) {
-    const uint32_t epoch = gate_.epoch.load(std::memory_order_acquire);
-    if (epoch == 0) [[likely]]
-      return;
+  explicit Entry(uint32_t capture_bits) noexcept
+      : gate_(CurrentGate()), epoch_(gate_.epoch.load(std::memory_order_acquire)) {
+    if (epoch_ == 0) return;
     if (capture_bits != kCaptureAlways && !Captures(capture_bits)) return;
     ThreadSlot& slot = Thread::slot;
     if (slot.busy) [[unlikely]] {
@@ -63,8 +62,9 @@ class Entry {
     slot.busy = true;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     valid_ = true;
-    if (slot.epoch != epoch || slot.state == nullptr) [[unlikely]]
-      Claim(epoch);
+    if (slot.epoch != epoch_ || slot.state == nullptr) [[unlikely]] {
+      Claim();
+    }
     thread_ = slot.state;
   }
   ~Entry() {
@@ -83,6 +83,12 @@ class Entry {
   }
 
   uint64_t Now() const noexcept { return NowTicks(gate_.clock_kind); }
+
+  // Whether this thread has a ring; without one everything is counted as lost.
+  bool has_ring() const noexcept { return thread_ != nullptr; }
+
+  // Differs for each session, for sources that keep string indices of their own.
+  uint32_t epoch() const noexcept { return epoch_; }
 
   // Writes a record of one cell. False if it was dropped (and counted).
   template <typename Record>
@@ -167,7 +173,7 @@ class Entry {
     return static_cast<uint32_t>((bits ^ bits >> 9) & (kStringCacheEntries - 1));
   }
 
-  void Claim(uint32_t epoch) noexcept;
+  void Claim() noexcept;
   void CountReentry() noexcept;
   void EmitThread() noexcept;
   bool EmitSlow(const void* record, uint32_t cells) noexcept;
@@ -180,6 +186,7 @@ class Entry {
   void DetachOperatorsAbove(uint32_t index) noexcept;
 
   Gate& gate_;
+  const uint32_t epoch_;
   ThreadState* thread_ = nullptr;  // nullptr while the thread has no ring
   bool valid_ = false;
 };

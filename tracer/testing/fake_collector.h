@@ -31,9 +31,9 @@ class FakeCollector {
     wire::ClockKind clock_kind = wire::ClockKind::kTsc;
     uint32_t capture_mask = ~0u;
     wire::WelcomeStatus status = wire::WelcomeStatus::kAccepted;
-    std::string text;
+    std::string text = {};
     // In place of an answer: called with the connection, which is closed afterwards.
-    std::function<void(int connection, const wire::Hello& hello)> answer;
+    std::function<void(int connection, const wire::Hello& hello)> answer = {};
   };
 
   FakeCollector() : FakeCollector(Options{}) {}

@@ -1,0 +1,53 @@
+// Entry points of libtutti_tracer.so. The same file is named in LD_PRELOAD,
+// CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH; whichever comes first, it is loaded once.
+#include <atomic>
+
+#include "tracer/core/session.h"
+#include "tracer/sources/nvtx/extension.h"
+#include "tracer/sources/nvtx/injection.h"
+
+#define TUTTI_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace tutti::tracer {
+
+// The torch source, where it is linked in.
+namespace torch {
+[[gnu::weak]] void Attach();
+}  // namespace torch
+
+namespace {
+
+struct Library {
+  // The CUDA driver asked for a tool: there is a GPU, and CUPTI can be had.
+  static inline constinit std::atomic<bool> cuda_seen{false};
+};
+
+// Before main() where we are preloaded, within dlopen() else. Leaves nothing behind in a
+// process that is not traced.
+[[gnu::constructor]] void OnLoad() {
+  Configure();
+  AddPromotionHook(&nvtx::OnPromotion);
+  if (torch::Attach != nullptr) AddPromotionHook(&torch::Attach);
+}
+
+}  // namespace
+}  // namespace tutti::tracer
+
+// The CUDA driver (CUDA_INJECTION64_PATH), at its first use in a process. Returns 1.
+TUTTI_EXPORT int InitializeInjection() {
+  tutti::tracer::Configure();
+  tutti::tracer::Library::cuda_seen.store(true, std::memory_order_release);
+  return 1;
+}
+
+// NVTX (NVTX_INJECTION64_PATH), at the first use in each library. May be called from another
+// library's constructor, before ours.
+TUTTI_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) {
+  tutti::tracer::Configure();
+  return tutti::tracer::nvtx::InitializeInjection(get_export_table);
+}
+
+TUTTI_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) {
+  tutti::tracer::Configure();
+  return tutti::tracer::nvtx::InitializeExtension(module);
+}
