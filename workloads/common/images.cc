@@ -84,7 +84,8 @@ Sample SampleAt(int i) {
 
 void AppendUpscaled(const Digit& digit, std::vector<uint8_t>& pixels) {
   const auto value = [&](int row, int column) {
-    return static_cast<float>(digit[static_cast<size_t>(row * kDigitSide + column)]);
+    return static_cast<float>(
+        digit[static_cast<size_t>(row) * kDigitSide + static_cast<size_t>(column)]);
   };
   for (int row = 0; row < kImageSide; ++row) {
     const Sample y = SampleAt(row);
