@@ -33,11 +33,11 @@ set(TUTTI_TORCH_OBJECTION "${objection}")
 
 if(TuttiTorch_FOUND AND NOT TARGET tutti::torch_cpu)
   message(STATUS "LibTorch: ${TUTTI_TORCH_DIR}")
-  add_library(tutti::c10 SHARED IMPORTED)
+  add_library(tutti::c10 SHARED IMPORTED GLOBAL)
   set_target_properties(tutti::c10 PROPERTIES
     IMPORTED_LOCATION ${TUTTI_TORCH_DIR}/lib/libc10.so)
 
-  add_library(tutti::torch_cpu SHARED IMPORTED)
+  add_library(tutti::torch_cpu SHARED IMPORTED GLOBAL)
   set_target_properties(tutti::torch_cpu PROPERTIES
     IMPORTED_LOCATION ${TUTTI_TORCH_DIR}/lib/libtorch_cpu.so
     # Its own dependencies are found through its RPATH, at link time as at run time.

@@ -74,7 +74,7 @@ def may_include(source, target):
     stage = source.split("/")[0]
     if is_test(source) and within(target, stage):
         return not any(within(target, folder) for folder in ISOLATED) or same_member(source, target)
-    if "/testing/" in target:
+    if "/testing/" in target and not is_test(source):
         return False
     layer, other = layer_of(source), layer_of(target)
     if layer is not None and layer == other:

@@ -74,6 +74,8 @@ class LayersTest(unittest.TestCase):
                 "tracer/testing/fake.h": ["tracer/core/ring.h"],
                 "tracer/core/ring_test.cc": ["tracer/testing/fake.h"],
                 "tracer/core/ring.cc": ["tracer/testing/fake.h"],
+                "schema/testing/scratch.h": [],
+                "collector/testing/run.h": ["schema/testing/scratch.h"],
             },
             "tracer/core/ring.cc: may not include tracer/testing/fake.h",
         )
