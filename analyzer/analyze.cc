@@ -16,6 +16,7 @@
 #include "analyzer/runner.h"
 #include "schema/reader.h"
 #include "schema/sql.h"
+#include "schema/trace_file.h"
 
 namespace tutti::analyzer {
 namespace {
@@ -54,7 +55,7 @@ Status MakeTables(schema::Database& derived) {
   TUTTI_RETURN_IF_ERROR(
       derived.Execute("PRAGMA application_id = " + std::to_string(schema::kApplicationId) +
                       "; PRAGMA user_version = " + std::to_string(schema::kSchemaVersion) +
-                      "; PRAGMA synchronous = NORMAL"));  // synced as a whole before it is renamed
+                      "; PRAGMA synchronous = OFF"));  // synced as a whole before it is renamed
   return derived.Execute(std::string(schema::DerivedSql()));
 }
 
@@ -108,9 +109,7 @@ bool IsCurrent(const std::string& path, const RunFiles& files) {
 bool HasDerivedTables(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return false;
-  Result<schema::Database> file = schema::Database::OpenReadOnly(path, {.quick_check = false});
-  return file.ok() && file->QueryOne<int64_t>("SELECT count(*) FROM run_step").ok() &&
-         file->QueryOne<int64_t>("SELECT count(*) FROM finding").ok();
+  return schema::OpenRunFile(path, {.quick_check = false}).ok();
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
-// The trace files that an analysis is made of.
-//   RUN/rank-00007.sqlite            first attempt; `.part` while it is open
-//   RUN/attempt-1/rank-00007.sqlite  later attempts of an elastic job
-//   RUN/run.sqlite                   the analysis itself
+// The trace files that an analysis is made of, with what tells whether it is stale.
+// Which files a run consists of is schema/run_files.h's.
 // Callable from any thread.
 #pragma once
 
@@ -19,17 +17,15 @@ struct TraceFile {
   std::string name;              // relative to the run
   int64_t bytes = 0;             // with its write-ahead log
   int64_t mtime_ns = 0;          // latest of both
-  bool is_part = false;          // still open, or its collector was killed
+  bool is_part = false;          // its writer is at work, or was killed
   int64_t attempt = 0;           // by its folder
   std::optional<int64_t> rank;   // by its name
   std::string unusable_because;  // set by the caller to leave it out; "" use it
-  friend bool operator==(const TraceFile&, const TraceFile&) = default;
 };
 
 struct RunFiles {
-  std::string folder;             // the run, or the folder of the single file
-  std::string analysis;           // where the derived tables go: RUN/run.sqlite, or FILE.run.sqlite
-  std::vector<TraceFile> traces;  // ordered by attempt, then name
+  std::string analysis;           // where the derived tables go: RUN/run.sqlite, FILE.run.sqlite
+  std::vector<TraceFile> traces;  // ordered by rank, then attempt
 };
 
 // What is at `run_or_file`: a run folder or one trace file. kNotFound if there is

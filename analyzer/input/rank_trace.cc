@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "schema/reader.h"
+#include "schema/trace_file.h"
 
 namespace tutti::analyzer {
 namespace {
@@ -75,7 +76,7 @@ RankTrace::RankTrace(schema::Database database, Options options)
 Result<std::unique_ptr<RankTrace>> RankTrace::Open(const std::string& path, Options options) {
   // A damaged page is found when it is read: each is read anyway.
   TUTTI_ASSIGN_OR_RETURN(schema::Database database,
-                         schema::Database::OpenReadOnly(path, {.quick_check = false}));
+                         schema::OpenRankFile(path, {.quick_check = false}));
   std::unique_ptr<RankTrace> trace(new RankTrace(std::move(database), options));
   TUTTI_RETURN_IF_ERROR(trace->ReadStrings());
   return trace;

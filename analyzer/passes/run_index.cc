@@ -10,6 +10,7 @@
 #include "analyzer/pass.h"
 #include "common/interval.h"
 #include "schema/rows.h"
+#include "schema/trace_file.h"
 
 namespace tutti::analyzer {
 namespace {
@@ -111,8 +112,8 @@ FileFacts FactsOf(const TraceFile& trace_file, int64_t id) {
     facts.file.note = trace_file.unusable_because;
     return facts;
   }
-  Result<schema::Database> trace =
-      schema::Database::OpenReadOnly(trace_file.path, {.quick_check = false});
+  // A damaged page is found when it is read: passes read all that they use.
+  Result<schema::Database> trace = schema::OpenRankFile(trace_file.path, {.quick_check = false});
   const Status status = trace.ok() ? ReadFacts(*trace, facts) : trace.status();
   if (!status.ok()) {
     facts.file.state = "unreadable";

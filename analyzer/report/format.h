@@ -1,0 +1,35 @@
+// How figures and tables look in reports for people.
+// Pure functions; callable from any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tutti::analyzer {
+
+// "48,120"
+std::string WithCommas(int64_t number);
+// "4.210": milliseconds with three decimals, "-" for nothing.
+std::string Milliseconds(double ns);
+// "1.6 MiB", "512 B"
+std::string Bytes(int64_t bytes);
+// "19,968" or "3.41": a rate with three significant digits
+std::string Rate(double per_second);
+// "65.6 %"
+std::string PercentOf(double part, double whole);
+
+// Columns on a terminal: UTF-8 characters, control characters not counted.
+size_t DisplayWidth(std::string_view text);
+// Cuts to `columns`, the last one an ellipsis.
+std::string Cut(std::string_view text, size_t columns);
+// Breaks at spaces into lines of at most `columns`, of which the first begins with
+// `first_indent` spaces and others with `indent`. A longer word is cut.
+std::string Wrap(std::string_view text, size_t columns, size_t first_indent, size_t indent);
+
+// Rows of cells in aligned columns: the first `left` columns to the left, others to the
+// right; two spaces apart; each line begins with two spaces and has no space at its end.
+std::string Table(const std::vector<std::vector<std::string>>& rows, size_t left);
+
+}  // namespace tutti::analyzer

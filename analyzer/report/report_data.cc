@@ -1,0 +1,133 @@
+#include "analyzer/report/report_data.h"
+
+#include <charconv>
+
+#include "schema/reader.h"
+#include "schema/trace_file.h"
+
+namespace tutti::analyzer {
+namespace {
+
+constexpr const char* kWorstFirst =
+    "ORDER BY CASE severity WHEN 'error' THEN 0 WHEN 'data_loss' THEN 1 WHEN 'notice' THEN 2"
+    " ELSE 3 END, id";
+
+template <typename Row>
+Status ReadInto(schema::Database& analysis, const char* suffix, std::vector<Row>& rows) {
+  TUTTI_ASSIGN_OR_RETURN(rows, schema::ReadAll<Row>(analysis, suffix));
+  return OkStatus();
+}
+
+Status ReadNamedValues(schema::Database& analysis, ReportData& data) {
+  TUTTI_RETURN_IF_ERROR(schema::ForEach<schema::RunMetaRow>(
+      analysis, "", [&](const schema::RunMetaRow& row) { data.meta[row.key] = row.value; }));
+  TUTTI_RETURN_IF_ERROR(schema::ForEach<schema::RunMetricRow>(
+      analysis, "", [&](const schema::RunMetricRow& row) { data.metrics[row.name] = row.value; }));
+  return schema::ForEach<schema::RankPartSummaryRow>(
+      analysis, "",
+      [&](const schema::RankPartSummaryRow& row) { data.rank_parts[row.rank][row.part] = row; });
+}
+
+Status ReadOperators(schema::Database& analysis, ReportData& data) {
+  constexpr const char* kOperators =
+      "SELECT kind, name, sum(count), sum(total_ns), sum(self_ns), sum(steady_self_ns),"
+      " max(p50_ns), max(p99_ns), max(max_ns) FROM op_stats"
+      " WHERE on_compute = 1 AND kind <> 'user' GROUP BY kind, name"
+      " ORDER BY sum(steady_self_ns) DESC, sum(self_ns) DESC, name LIMIT 50";
+  TUTTI_ASSIGN_OR_RETURN(schema::Statement statement, analysis.Prepare(kOperators));
+  for (;;) {
+    TUTTI_ASSIGN_OR_RETURN(const bool found, statement.Step());
+    if (!found) return OkStatus();
+    ReportOperator op;
+    TUTTI_ASSIGN_OR_RETURN(op.kind, statement.Get<std::string>(0));
+    TUTTI_ASSIGN_OR_RETURN(op.name, statement.Get<std::string>(1));
+    int64_t ReportOperator::*const values[] = {
+        &ReportOperator::count,          &ReportOperator::total_ns, &ReportOperator::self_ns,
+        &ReportOperator::steady_self_ns, &ReportOperator::p50_ns,   &ReportOperator::p99_ns,
+        &ReportOperator::max_ns};
+    int column = 2;
+    for (const auto value : values) {
+      TUTTI_ASSIGN_OR_RETURN(op.*value, statement.Get<int64_t>(column++));
+    }
+    data.operators.push_back(std::move(op));
+  }
+}
+
+Status ReadFindings(schema::Database& analysis, ReportData& data) {
+  TUTTI_ASSIGN_OR_RETURN(const auto rows,
+                         schema::ReadAll<schema::FindingRow>(analysis, "ORDER BY id"));
+  std::map<int64_t, size_t> place;
+  for (const schema::FindingRow& row : rows) {
+    place[row.id] = data.findings.size();
+    data.findings.push_back({row, {}, {}});
+  }
+  TUTTI_RETURN_IF_ERROR(schema::ForEach<schema::FindingRankRow>(
+      analysis, "ORDER BY finding_id, rank", [&](const schema::FindingRankRow& row) {
+        const auto finding = place.find(row.finding_id);
+        if (finding != place.end()) data.findings[finding->second].ranks.push_back(row.rank);
+      }));
+  return schema::ForEach<schema::FindingEvidenceRow>(
+      analysis, "ORDER BY finding_id, ordinal", [&](const schema::FindingEvidenceRow& row) {
+        const auto finding = place.find(row.finding_id);
+        if (finding != place.end()) data.findings[finding->second].evidence.push_back(row);
+      });
+}
+
+}  // namespace
+
+std::optional<int64_t> ReportData::Integer(const std::string& name) const {
+  const auto found = metrics.find(name);
+  if (found == metrics.end() || !found->second) return std::nullopt;
+  const auto* value = std::get_if<int64_t>(&*found->second);
+  return value == nullptr ? std::nullopt : std::optional(*value);
+}
+
+std::optional<double> ReportData::Real(const std::string& name) const {
+  const auto found = metrics.find(name);
+  if (found == metrics.end() || !found->second) return std::nullopt;
+  const auto* value = std::get_if<double>(&*found->second);
+  return value == nullptr ? std::nullopt : std::optional(*value);
+}
+
+std::string ReportData::Text(const std::string& name) const {
+  const auto found = metrics.find(name);
+  if (found == metrics.end() || !found->second) return "";
+  const auto* value = std::get_if<std::string>(&*found->second);
+  return value == nullptr ? "" : *value;
+}
+
+std::string ReportData::Meta(const std::string& key) const {
+  const auto found = meta.find(key);
+  return found == meta.end() ? "" : found->second;
+}
+
+int64_t ReportData::MetaInteger(const std::string& key) const {
+  const std::string text = Meta(key);
+  int64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+Result<ReportData> ReadReportData(const std::string& analysis_path) {
+  TUTTI_ASSIGN_OR_RETURN(schema::Database analysis, schema::OpenRunFile(analysis_path));
+  ReportData data;
+  TUTTI_RETURN_IF_ERROR(ReadNamedValues(analysis, data));
+  TUTTI_RETURN_IF_ERROR(ReadInto(analysis, "ORDER BY id", data.files));
+  TUTTI_RETURN_IF_ERROR(ReadInto(analysis, "ORDER BY rank", data.ranks));
+  TUTTI_RETURN_IF_ERROR(ReadInto(analysis, kWorstFirst, data.issues));
+  TUTTI_RETURN_IF_ERROR(ReadInto(analysis, "ORDER BY step", data.steps));
+  TUTTI_RETURN_IF_ERROR(ReadInto(analysis, "ORDER BY ordinal", data.parts));
+  TUTTI_RETURN_IF_ERROR(ReadInto(analysis, "ORDER BY rank", data.rank_summaries));
+  TUTTI_RETURN_IF_ERROR(ReadInto(analysis, "ORDER BY rank", data.stragglers));
+  TUTTI_RETURN_IF_ERROR(ReadInto(analysis, "ORDER BY id", data.communicators));
+  TUTTI_RETURN_IF_ERROR(
+      ReadInto(analysis, "ORDER BY transfer_ns + wait_ns DESC, communicator_id, op, dtype, bytes",
+               data.collectives));
+  TUTTI_RETURN_IF_ERROR(ReadInto(analysis, "ORDER BY rank, device_type, device_id", data.memory));
+  TUTTI_RETURN_IF_ERROR(ReadInto(analysis, "ORDER BY rank, name", data.loaders));
+  TUTTI_RETURN_IF_ERROR(ReadOperators(analysis, data));
+  TUTTI_RETURN_IF_ERROR(ReadFindings(analysis, data));
+  return data;
+}
+
+}  // namespace tutti::analyzer

@@ -1,0 +1,64 @@
+// Everything that reports print, read from the derived tables and nothing else: any
+// number in a report can be had with sqlite3.
+// Value type.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/status.h"
+#include "schema/derived_rows.h"
+
+namespace tutti::analyzer {
+
+struct ReportFinding {
+  schema::FindingRow row;
+  std::vector<int64_t> ranks;
+  std::vector<schema::FindingEvidenceRow> evidence;
+};
+
+// An operator or kernel over all ranks, on compute lanes, in the steps that count.
+struct ReportOperator {
+  std::string kind;
+  std::string name;
+  int64_t count = 0;           // whole trace
+  int64_t total_ns = 0;        // the same
+  int64_t self_ns = 0;         // the same
+  int64_t steady_self_ns = 0;  // steady steps only
+  int64_t p50_ns = 0;          // highest of the ranks' medians
+  int64_t p99_ns = 0;          // the same
+  int64_t max_ns = 0;
+};
+
+struct ReportData {
+  std::map<std::string, std::string> meta;               // run_meta
+  std::map<std::string, schema::NullableValue> metrics;  // run_metric
+  std::vector<schema::InputFileRow> files;
+  std::vector<schema::RankRow> ranks;
+  std::vector<schema::DataIssueRow> issues;  // worst first
+  std::vector<schema::RunStepRow> steps;
+  std::vector<schema::PartSummaryRow> parts;  // in order of precedence
+  std::vector<schema::RankSummaryRow> rank_summaries;
+  std::map<int64_t, std::map<std::string, schema::RankPartSummaryRow>> rank_parts;
+  std::vector<schema::StragglerRow> stragglers;
+  std::vector<schema::RunCommunicatorRow> communicators;
+  std::vector<schema::CollectiveSummaryRow> collectives;  // most transfer first
+  std::vector<schema::MemoryPeakRow> memory;
+  std::vector<schema::LoaderRow> loaders;
+  std::vector<ReportOperator> operators;  // most self time in steady steps first
+  std::vector<ReportFinding> findings;
+
+  // Values of run_metric; nothing where it is NULL or missing.
+  std::optional<int64_t> Integer(const std::string& name) const;
+  std::optional<double> Real(const std::string& name) const;
+  std::string Text(const std::string& name) const;
+  std::string Meta(const std::string& key) const;
+  int64_t MetaInteger(const std::string& key) const;
+};
+
+Result<ReportData> ReadReportData(const std::string& analysis_path);
+
+}  // namespace tutti::analyzer

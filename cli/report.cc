@@ -1,0 +1,121 @@
+// tutti report: where each step's time goes, on which rank, and what to do about it.
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analyzer/analyze.h"
+#include "cli/progress.h"
+#include "cli/verb.h"
+
+namespace tutti::cli {
+namespace {
+
+using analyzer::ReportFormat;
+
+// The options as they were typed.
+struct ReportArguments {
+  std::string run;
+  ReportFormat format = ReportFormat::kText;
+  std::vector<std::string> fail_on;
+  bool strict = false;
+  int64_t max_loss = 0;
+};
+
+Result<std::vector<analyzer::Gate>> ParseGates(const std::vector<std::string>& texts) {
+  std::vector<analyzer::Gate> gates;
+  for (const std::string& text : texts) {
+    TUTTI_ASSIGN_OR_RETURN(analyzer::Gate gate, analyzer::ParseGate(text));
+    gates.push_back(std::move(gate));
+  }
+  return gates;
+}
+
+// Says on stderr which gates tripped.
+Result<bool> AnyTripped(const std::string& analysis, const std::vector<analyzer::Gate>& gates) {
+  TUTTI_ASSIGN_OR_RETURN(const auto results, analyzer::CheckGates(analysis, gates));
+  bool tripped = false;
+  for (const analyzer::GateResult& result : results) {
+    if (!result.tripped) continue;
+    Complain("--fail-on " + result.what);
+    tripped = true;
+  }
+  return tripped;
+}
+
+// Says on stderr what is missing.
+Result<bool> IsPartial(const std::string& analysis, int64_t max_loss) {
+  TUTTI_ASSIGN_OR_RETURN(const analyzer::Losses losses, analyzer::ReadLosses(analysis));
+  const int64_t files = std::max(losses.ranks_missing, losses.files_unreadable);
+  if (files == 0 && losses.events_lost <= max_loss) return false;
+  Complain("--strict: " + std::to_string(losses.ranks_missing) + " ranks missing, " +
+           std::to_string(losses.files_unreadable) + " files unreadable, " +
+           std::to_string(losses.events_lost) + " events lost (--max-loss " +
+           std::to_string(max_loss) + ")");
+  return true;
+}
+
+Result<int> Report(const ReportArguments& arguments, const Invocation& invocation) {
+  TUTTI_ASSIGN_OR_RETURN(const auto gates, ParseGates(arguments.fail_on));
+  TUTTI_ASSIGN_OR_RETURN(const analyzer::Analysis analysis,
+                         analyzer::EnsureAnalyzed(arguments.run, WithProgress()));
+  analyzer::ReportOptions options;
+  options.format = invocation.json ? ReportFormat::kJson : arguments.format;
+  options.colour = UseColor(invocation.color, STDOUT_FILENO);
+  TUTTI_ASSIGN_OR_RETURN(const std::string report, analyzer::RenderReport(analysis.path, options));
+  TUTTI_RETURN_IF_ERROR(WriteOut(report));
+  TUTTI_ASSIGN_OR_RETURN(const bool tripped, AnyTripped(analysis.path, gates));
+  if (tripped) return kExitGateTripped;
+  if (!arguments.strict) return kExitDone;
+  TUTTI_ASSIGN_OR_RETURN(const bool partial, IsPartial(analysis.path, arguments.max_loss));
+  return partial ? kExitPartial : kExitDone;
+}
+
+void AddOptions(CLI::App& report, ReportArguments& arguments) {
+  static const std::map<std::string, ReportFormat> kFormats = {{"text", ReportFormat::kText},
+                                                               {"json", ReportFormat::kJson},
+                                                               {"md", ReportFormat::kMarkdown}};
+  report.add_option("run", arguments.run, "A run's folder, or one trace or run.sqlite")
+      ->required()
+      ->option_text("RUN|FILE");
+  report.add_option("--format", arguments.format, "text, json (schema tutti.report/1) or md")
+      ->transform(CLI::CheckedTransformer(kFormats).description("text|json|md"))
+      ->envname("TUTTI_FORMAT")
+      ->option_text("text|json|md");
+  report
+      .add_option("--fail-on", arguments.fail_on,
+                  "Exit 1 if this finding, part of the step, exposed_comm or any finding takes at "
+                  "least this share of a step: input_wait:0.1, any:5%")
+      ->envname("TUTTI_FAIL_ON")
+      ->option_text("KIND:SHARE");
+  report
+      .add_flag("--strict", arguments.strict,
+                "Exit 5 if ranks are missing or more events were lost than --max-loss")
+      ->envname("TUTTI_STRICT");
+  report.add_option("--max-loss", arguments.max_loss, "Lost events that --strict accepts")
+      ->envname("TUTTI_MAX_LOSS")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void AddReport(CLI::App& app, Invocation& invocation) {
+  const auto arguments = std::make_shared<ReportArguments>();
+  CLI::App* report = app.add_subcommand(
+      "report", "Show where the time of a run's steps goes (analyzes it first if needed)");
+  AddOptions(*report, *arguments);
+  report->callback([arguments, &invocation] {
+    const Result<int> exit_code = Report(*arguments, invocation);
+    if (exit_code.ok()) {
+      invocation.exit_code = *exit_code;
+    } else {
+      invocation.Fail(exit_code.status());
+    }
+  });
+}
+
+}  // namespace tutti::cli
