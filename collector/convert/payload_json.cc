@@ -7,7 +7,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "collector/convert/utf8.h"
+#include "common/text.h"
 
 namespace tutti::collector::convert {
 namespace {
@@ -118,7 +118,7 @@ PayloadSchemas::Schema PayloadSchemas::Parse(std::string_view text, bool is_enum
   schema.is_enum = is_enum;
   while (!text.empty()) {
     std::string_view line = TakeUntil(text, '\n');
-    const std::string name = ToUtf8(TakeUntil(line, '\t'));
+    const std::string name = ToStorableText(TakeUntil(line, '\t'));
     if (is_enum) {
       schema.enumerators[ParseNumber<int64_t>(line)] = name;
       continue;
@@ -192,7 +192,7 @@ struct PayloadSchemas::Decoder {
     if (bytes.empty()) return std::nullopt;
     std::string text(reinterpret_cast<const char*>(bytes.data()),
                      std::min<uint64_t>(bytes.size(), length));
-    return Json(ToUtf8(text.substr(0, text.find('\0'))));
+    return Json(ToStorableText(text.substr(0, text.find('\0'))));
   }
 
   std::optional<Json> Text(std::span<const std::byte> bytes) const {

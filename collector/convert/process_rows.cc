@@ -4,8 +4,8 @@
 #include <string_view>
 #include <utility>
 
-#include "collector/convert/utf8.h"
 #include "collector/version.h"
+#include "common/text.h"
 #include "common/wire/wire.h"
 
 namespace tutti::collector::convert {
@@ -14,7 +14,7 @@ namespace {
 // Text of a fixed-size field; its process may have left out the terminator.
 template <size_t kBytes>
 std::string TextOf(const char (&field)[kBytes]) {
-  return ToUtf8(std::string_view(field, ::strnlen(field, kBytes)));
+  return ToStorableText(std::string_view(field, ::strnlen(field, kBytes)));
 }
 
 std::optional<std::string> NonEmpty(std::string text) {

@@ -1,6 +1,6 @@
 #include "collector/convert/string_table.h"
 
-#include "collector/convert/utf8.h"
+#include "common/text.h"
 
 namespace tutti::collector::convert {
 
@@ -12,7 +12,7 @@ StringTable::StringTable(uint32_t capacity, RowOutput& rows)
 void StringTable::Define(uint32_t index, std::string_view bytes) {
   if (index == 0 || index >= entries_.size() || entries_[index].defined) return;
   Entry& entry = entries_[index];
-  entry.text = ToUtf8(bytes);
+  entry.text = ToStorableText(bytes);
   entry.defined = true;
   const auto [first, is_new] = index_of_text_.try_emplace(entry.text, index);
   // Threads of the tracer that race to intern one text may both publish it.
@@ -45,7 +45,7 @@ std::string_view StringTable::TextOf(uint32_t index) const {
 
 int64_t StringTable::Intern(std::string_view text) {
   if (text.empty()) return 0;
-  const std::string clean = ToUtf8(text);
+  const std::string clean = ToStorableText(text);
   if (const auto tracers = index_of_text_.find(clean); tracers != index_of_text_.end()) {
     return IdOf(tracers->second);
   }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "collector/convert/utf8.h"
+#include "common/text.h"
 
 namespace tutti::collector::convert {
 
@@ -27,7 +27,7 @@ ThreadTable::Index ThreadTable::FindLatest(uint32_t kernel_tid) {
 void ThreadTable::SetName(Index thread, std::string_view name, bool by_program) {
   Thread& entry = threads_[thread];
   if (name.empty() || (entry.named_by_program && !by_program)) return;
-  entry.row.name = ToUtf8(name);
+  entry.row.name = ToStorableText(name);
   entry.named_by_program = by_program;
   entry.changed = true;
 }

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <limits>
@@ -24,16 +25,15 @@ struct CloseDirectory {
 using Directory = std::unique_ptr<DIR, CloseDirectory>;
 
 Result<std::string> ReadUpTo(int fd, const std::string& name, size_t limit) {
-  std::string text(limit, '\0');
-  size_t filled = 0;
-  while (filled < limit) {
-    const ssize_t got = ::read(fd, text.data() + filled, limit - filled);
+  std::string text;
+  std::array<char, 4096> block;
+  while (text.size() < limit) {
+    const ssize_t got = ::read(fd, block.data(), std::min(block.size(), limit - text.size()));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return ErrnoStatus(name, errno);
     if (got == 0) break;
-    filled += static_cast<size_t>(got);
+    text.append(block.data(), static_cast<size_t>(got));
   }
-  text.resize(filled);
   return text;
 }
 
