@@ -7,6 +7,8 @@ namespace {
 
 constexpr const char* kSql = R"(-- About the file.
 -- In two lines.
+--
+-- And two paragraphs.
 
 -- One row per cat,
 -- alive or not.
@@ -31,7 +33,7 @@ FROM cat AS c;
 TEST(Catalog, ReadsTablesColumnsAndComments) {
   const Result<Catalog> catalog = ReadCatalog(kSql);
   ASSERT_TRUE(catalog.ok()) << catalog.status().message();
-  EXPECT_EQ(catalog->introduction, "About the file. In two lines.");
+  EXPECT_EQ(catalog->introduction, "About the file. In two lines.\n\nAnd two paragraphs.");
   ASSERT_EQ(catalog->tables.size(), 2u);
   const CatalogTable& cat = catalog->tables[0];
   EXPECT_EQ(cat.name, "cat");

@@ -68,8 +68,8 @@ bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
   });
 }
 
-void AddSentence(std::string& paragraph, std::string_view line) {
-  if (!paragraph.empty()) paragraph += ' ';
+void AddLine(std::string& paragraph, std::string_view line) {
+  if (!paragraph.empty() && paragraph.back() != '\n') paragraph += ' ';
   paragraph += line;
 }
 
@@ -109,7 +109,8 @@ std::vector<SqlPiece> SplitSql(std::string_view sql) {
     const Line line = SplitLine(text);
     if (piece.sql.empty() && line.code.empty()) {
       if (Trimmed(text).empty()) flush();
-      if (!line.comment.empty()) AddSentence(piece.comment, line.comment);
+      if (Trimmed(text) == "--" && !piece.comment.empty()) piece.comment += "\n\n";
+      if (!line.comment.empty()) AddLine(piece.comment, line.comment);
       continue;
     }
     const bool ends = !line.code.empty() && line.code.back() == ';';
@@ -159,7 +160,7 @@ void AddColumnComments(CatalogTable& table) {
     }
     const bool goes_on = current != nullptr && !gave_one && !line.comment.empty();
     if (goes_on && (line.code.empty() || current->comment.empty())) {
-      AddSentence(current->comment, line.comment);
+      AddLine(current->comment, line.comment);
     }
   }
 }

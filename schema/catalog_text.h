@@ -13,7 +13,7 @@ namespace tutti::schema {
 
 // One block of the file.
 struct SqlPiece {
-  std::string comment;  // the comment lines above the statement, as one paragraph
+  std::string comment;  // the comment lines above the statement, as paragraphs
   std::string sql;      // the statement without its semicolon; empty: only a comment
 };
 

@@ -18,6 +18,7 @@
 #pragma once
 
 #include <array>
+#include <cassert>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -30,6 +31,7 @@
 #include <vector>
 
 #include "common/status.h"
+#include "schema/meta_keys.h"
 #include "schema/rows.h"
 #include "schema/value.h"
 
@@ -184,6 +186,7 @@ template <typename Row>
 Status TraceWriter::Append(Row row) {
   constexpr size_t kTable = internal::IndexOf<Row>(static_cast<AllRawRows*>(nullptr));
   static_assert(kTable < kTableCount, "not a row of a raw table");
+  if constexpr (std::is_same_v<Row, MetaRow>) assert(IsMetaKey(row.key));  // meta_keys.h
   if (IsFull() && !MakeRoom()) {
     CountLost(kTable, 1, internal::TimesOf(row));
     return last_failure_;

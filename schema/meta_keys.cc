@@ -1,0 +1,36 @@
+#include "schema/meta_keys.h"
+
+#include <algorithm>
+
+namespace tutti::schema {
+namespace {
+
+constexpr MetaKey kKeys[] = {
+    {"clock.anchor_monotonic_raw_ns", "CLOCK_MONOTONIC_RAW at the anchor of this file's time"},
+    {"clock.anchor_realtime_ns", "CLOCK_REALTIME at the anchor of this file's time"},
+    {"clock.kind", "what the tracer stamped events with: 'tsc' or 'monotonic_raw'"},
+    {"collector.convert_cpu_ns", "CPU time spent turning the spool into this file"},
+    {"collector.drain_cpu_ns", "CPU time spent draining this process's rings"},
+    {"collector.spool_bytes", "size of the spool that this file was made from"},
+    {"file.complete", "'1' once everything was written; missing if the writer was killed"},
+    {"file.kind", "'rank': the raw tables of one rank"},
+    {"recording.buffer_bytes", "memory for the rings of this process"},
+    {"recording.id", "identity of the recording, the same for all its ranks"},
+    {"recording.manifest", "name of the recording's manifest in RUN/manifest.d"},
+    {"recording.sources", "what was captured"},
+    {"schema.version", "PRAGMA user_version of this file"},
+    {"tracer.events_lost", "events that trace_stat says are missing"},
+    {"tracer.records", "records that the tracer published"},
+    {"tutti.version", "version of the program that wrote this file"},
+    {"wire.version", "version of the records between tracer and collector"},
+};
+
+}  // namespace
+
+std::span<const MetaKey> MetaKeys() { return kKeys; }
+
+bool IsMetaKey(std::string_view key) {
+  return std::ranges::any_of(kKeys, [&](const MetaKey& known) { return known.key == key; });
+}
+
+}  // namespace tutti::schema
