@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tracer/core/session.h"
 #include "tracer/sources/torch/collectives.h"
 #include "tracer/sources/torch/layout.h"
 #include "tracer/sources/torch/library.h"
@@ -63,9 +62,6 @@ inline void NoticePyTorch() noexcept {
     Attach();
   }
 }
-
-// A process may be a rank before PyTorch is seen at work (annotate.h).
-[[gnu::constructor]] void AttachWhenPromoted() noexcept { AddPromotionHook(&Attach); }
 
 }  // namespace
 

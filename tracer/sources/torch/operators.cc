@@ -46,8 +46,8 @@ bool IsTraining(const Record& record) noexcept {
          record.Name() == "record_param_comms";
 }
 
-// For processes that are no rank (yet). True if this is one now.
-bool PromoteIfTraining(const Record& record) noexcept {
+// For a process that is no rank (yet). True if this made it one.
+[[gnu::noinline]] bool PromoteIfTraining(const Record& record) noexcept {
   return IsCandidate() && IsTraining(record) &&
          Promote(record.ScopeNumber() == kScopeBackwardFunction ? "backward"
                                                                 : record.Name().data());
@@ -124,17 +124,24 @@ void EmitAsyncEnd(Entry& entry, const Record& record, uint64_t end_ticks) noexce
                                   .reserved = {}});
 }
 
-// The four functions below run inside PyTorch, on whatever thread its operator runs.
+// The callbacks below run inside PyTorch, on whatever thread its operator runs.
 
-void* OnOperatorStart(void** context, const void* record_function) noexcept {
+// |begin| makes the context of what starts here; the first sign of training makes the process
+// a rank, which records that sign already.
+template <Context* (*begin)(Entry&, const Record&) noexcept>
+void* OnStart(void** context, const void* record_function) noexcept {
   const Record record(record_function);
   *context = nullptr;
-  if (!Active() && !PromoteIfTraining(record)) {
-    return context;
+  {
+    Entry entry(wire::kCaptureTorch);
+    if (entry) [[likely]] {
+      *context = begin(entry, record);
+      return context;
+    }
   }
-  Entry entry(wire::kCaptureTorch);
-  if (entry) {
-    *context = BeginSpan(entry, record);
+  if (!Active() && PromoteIfTraining(record)) {
+    Entry entry(wire::kCaptureTorch);
+    *context = entry ? begin(entry, record) : nullptr;
   }
   return context;
 }
@@ -171,20 +178,6 @@ Context* BeginRange(Entry& entry, const Record& record) noexcept {
   return record.IsAsync() ? BeginAsync(entry, record) : BeginSpan(entry, record);
 }
 
-// USER_SCOPE, which PyTorch fills the inputs of.
-void* OnRangeStart(void** context, const void* record_function) noexcept {
-  const Record record(record_function);
-  *context = nullptr;
-  if (!Active() && !PromoteIfTraining(record)) {
-    return context;
-  }
-  Entry entry(wire::kCaptureTorch);
-  if (entry) {
-    *context = BeginRange(entry, record);
-  }
-  return context;
-}
-
 void OnRangeEnd(const void* record_function, void* context) noexcept {
   if (context == nullptr) {
     return;
@@ -210,7 +203,7 @@ void OnRangeEnd(const void* record_function, void* context) noexcept {
 }  // namespace
 
 void RegisterCallbacks(const Source& source) noexcept {
-  GlobalCallback operators = {&OnOperatorStart, &OnOperatorEnd, 1.0, {}, false, false, false};
+  GlobalCallback operators = {&OnStart<BeginSpan>, &OnOperatorEnd, 1.0, {}, false, false, false};
   // The others mark kernels for selective builds; they are no spans of execution.
   for (const Scope scope :
        {kScopeFunction, kScopeBackwardFunction, kScopeTorchscriptFunction, kScopeCustomClass,
@@ -221,7 +214,7 @@ void RegisterCallbacks(const Source& source) noexcept {
   source.library.add_global_callback(operators);
 
   // Inputs are made for observers of their scope only, and ranges seldom have any.
-  GlobalCallback ranges = {&OnRangeStart, &OnRangeEnd, 1.0, {}, true, false, false};
+  GlobalCallback ranges = {&OnStart<BeginRange>, &OnRangeEnd, 1.0, {}, true, false, false};
   ranges.scopes[kScopeUser] = true;
   source.library.add_global_callback(ranges);
 }

@@ -13,8 +13,6 @@
 namespace tutti::tracer::torch {
 namespace {
 
-constinit Source the_source{};
-
 constexpr char kAdvice[] = "train with a PyTorch from 2.8 to 2.15, or a newer Tutti";
 
 // Says that operators can't be recorded, |what| being the first thing found wrong.
@@ -75,10 +73,8 @@ Source::State Examine(Source* source) noexcept {
 
 }  // namespace
 
-Source& TheSource() noexcept { return the_source; }
-
 void Attach() noexcept {
-  Source& source = the_source;
+  Source& source = TheSource();
   auto state = Source::State::kWaiting;
   if (source.state.load(std::memory_order_acquire) != state) {
     return;

@@ -20,14 +20,17 @@ struct Source {
     kAttached = 2,   // callbacks are registered
     kUnusable = 3,   // not like the known ones (said in a note), or not to be traced
   };
-  std::atomic<State> state;
-  bool backend_is_known;  // c10d::Backend is laid out as in layout.h
-  bool wants_shapes;      // inputs of every operator are asked for (TUTTI_SHAPES=1)
-  Library library;
-  TensorReader tensors;
+  std::atomic<State> state{State::kWaiting};
+  bool backend_is_known = false;  // c10d::Backend is laid out as in layout.h
+  bool wants_shapes = false;      // inputs of every operator are asked for (TUTTI_SHAPES=1)
+  Library library{};
+  TensorReader tensors{};
 };
 
-Source& TheSource() noexcept;
+struct TheOne {
+  static inline constinit Source source{};
+};
+inline Source& TheSource() noexcept { return TheOne::source; }
 
 // True once everything in TheSource() may be read.
 inline bool IsAttached() noexcept {
