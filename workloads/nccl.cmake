@@ -1,5 +1,5 @@
 # libtutti_workload_nccl.so, for --backend nccl: built where LibTorch has a CUDA side and the
-# headers that it includes are there (the CUDA toolkit, or the full set of torch's wheels).
+# headers that it includes are there (the CUDA toolkit, or the wheels of ./dev setup python).
 
 cmake_path(GET TUTTI_TORCH_DIR PARENT_PATH torch_site)
 set(cuda_include_hints /usr/local/cuda/include ${torch_site}/nvidia/cu13/include)
@@ -11,7 +11,9 @@ find_path(TUTTI_NCCL_INCLUDE_DIR NAMES nccl.h
 if(NOT EXISTS ${TUTTI_TORCH_DIR}/lib/libtorch_cuda.so)
   message(STATUS "Workloads: without --backend nccl: LibTorch has no CUDA side")
   return()
-elseif(NOT TUTTI_CUDA_INCLUDE_DIR OR NOT TUTTI_NCCL_INCLUDE_DIR)
+elseif(NOT TUTTI_NCCL_INCLUDE_DIR
+    OR NOT EXISTS ${TUTTI_CUDA_INCLUDE_DIR}/crt/host_config.h
+    OR NOT EXISTS ${TUTTI_CUDA_INCLUDE_DIR}/nv/target)
   message(STATUS "Workloads: without --backend nccl: no headers of CUDA's libraries and NCCL")
   return()
 endif()
