@@ -1,6 +1,7 @@
 // The `tutti` command: options that all verbs share, and the table of verbs.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -14,7 +15,7 @@ namespace tutti::cli {
 namespace {
 
 // In the order in which they are listed: the way through the product.
-const std::vector<AddVerb> kVerbs = {};
+const std::vector<AddVerb> kVerbs = {&AddRecord, &AddReport, &AddAnalyze};
 
 // ./tutti.toml if there is one, else the user's own; sections are named after verbs.
 std::string ConfigPath() {
@@ -42,14 +43,27 @@ void AddSharedOptions(CLI::App& app, Invocation& invocation) {
   app.fallthrough();
 }
 
+bool IsRecord(int argc, char** argv) {
+  return std::any_of(argv + 1, argv + argc,
+                     [](const char* word) { return std::strcmp(word, "record") == 0; });
+}
+
+// The words of `record`'s command, behind "--". They are cut off here because CLI11 would
+// take some of them apart ("[1,2]"). Returns how many words are left.
+int CutCommand(int argc, char** argv, std::vector<std::string>* command) {
+  char** const end = argv + argc;
+  char** const dashes =
+      std::find_if(argv, end, [](const char* word) { return std::strcmp(word, "--") == 0; });
+  const int left = static_cast<int>(dashes - argv);
+  if (dashes == end || !IsRecord(left, argv)) return argc;
+  command->assign(dashes + 1, end);
+  return left;
+}
+
 // CLI11 has its own exit codes; ours are documented. `record` is our caller's wrapper around
 // a command, so its usage errors must not look like the command's.
 int UsageExitCode(int argc, char** argv) {
-  for (int i = 1; i < argc; ++i) {
-    if (std::strcmp(argv[i], "record") == 0) return kExitRecordOurs;
-    if (argv[i][0] != '-') break;
-  }
-  return kExitUsage;
+  return IsRecord(argc, argv) ? kExitRecordOurs : kExitUsage;
 }
 
 int Main(int argc, char** argv) {
@@ -60,6 +74,7 @@ int Main(int argc, char** argv) {
       "tutti"};
   AddSharedOptions(app, invocation);
   for (auto* add_verb : kVerbs) add_verb(app, invocation);
+  argc = CutCommand(argc, argv, &invocation.command);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/record_options.h"
@@ -52,9 +53,6 @@ Result<collector::RecordOptions> ParseArguments(const RecordArguments& arguments
   options.force = arguments.force;
   options.nproc = arguments.nproc;
   options.command = std::move(command);
-  if (options.command.empty()) {
-    return UsageError("no command: tutti record [options] -- COMMAND [argument]...");
-  }
   TUTTI_RETURN_IF_ERROR(
       ParseSources(arguments.trace.empty() ? AllSources() : arguments.trace, &options));
   if (arguments.shapes) options.capture_mask |= wire::kCaptureShapes;
@@ -107,12 +105,19 @@ void AddOptions(CLI::App& record, RecordArguments& arguments) {
       ->envname("TUTTI_SHAPES");
 }
 
-// Everything from the first word on that is not an option of ours is the command: CLI11
-// hands it over untouched.
-std::vector<std::string> CommandOf(const CLI::App& record) {
-  std::vector<std::string> command = record.remaining();
-  if (!command.empty() && command.front() == "--") command.erase(command.begin());
-  return command;
+// The command: what stands behind "--", or everything from the first word on that is no
+// option of ours.
+Result<std::vector<std::string>> CommandOf(const CLI::App& record, const Invocation& invocation) {
+  std::vector<std::string> words = record.remaining();
+  if (!words.empty() && words.front().starts_with('-')) {
+    return UsageError(words.front() + ": no option of tutti record (tutti record --help)");
+  }
+  if (!words.empty() && !invocation.command.empty()) words.emplace_back("--");  // the command's
+  words.insert(words.end(), invocation.command.begin(), invocation.command.end());
+  if (words.empty()) {
+    return UsageError("no command: tutti record [options] -- COMMAND [argument]...");
+  }
+  return words;
 }
 
 }  // namespace
@@ -125,12 +130,11 @@ void AddRecord(CLI::App& app, Invocation& invocation) {
   record->prefix_command();
   AddOptions(*record, *arguments);
   record->callback([record, arguments, &invocation] {
-    const auto options = ParseArguments(*arguments, CommandOf(*record));
-    if (!options.ok()) {
-      Complain(options.status().message());
-      invocation.exit_code = kExitRecordOurs;
-      return;
-    }
+    invocation.exit_code = kExitRecordOurs;
+    auto command = CommandOf(*record, invocation);
+    if (!command.ok()) return Complain(command.status().message());
+    const auto options = ParseArguments(*arguments, std::move(*command));
+    if (!options.ok()) return Complain(options.status().message());
     invocation.exit_code = collector::Record(*options);
   });
 }

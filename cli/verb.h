@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 #include "cli/exit_code.h"
 #include "cli/terminal.h"
@@ -16,6 +17,7 @@ struct Invocation {
   ColorChoice color = ColorChoice::kAuto;
   bool json = false;  // --json: short for --format json
   int exit_code = kExitDone;
+  std::vector<std::string> command;  // of `record`: the words behind "--"
 
   // Tells the user why there is no result, and sets the exit code.
   void Fail(const Status& status) {
@@ -27,5 +29,9 @@ struct Invocation {
 // One declaration a verb (and one line in main.cc's table), in the order in which they are
 // listed: void AddReport(CLI::App& app, Invocation& invocation);
 using AddVerb = void (*)(CLI::App& app, Invocation& invocation);
+
+void AddRecord(CLI::App& app, Invocation& invocation);
+void AddReport(CLI::App& app, Invocation& invocation);
+void AddAnalyze(CLI::App& app, Invocation& invocation);
 
 }  // namespace tutti::cli
