@@ -24,7 +24,7 @@ def main():
         f"{collectives} collectives"
     )
     for issue in quality["issues"]:
-        print(f"torch {version}: {json.dumps(issue)}")
+        print(f"torch {version}: {issue['severity']} {issue['name']}: {issue['detail']}")
     return 0 if complete else 1
 
 

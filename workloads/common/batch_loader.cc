@@ -2,6 +2,7 @@
 
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -17,22 +18,42 @@ namespace {
 using Example = torch::data::Example<>;
 using RandomSampler = torch::data::samplers::DistributedRandomSampler;
 
-// What the loader's threads and the training thread share.
-struct Shared {
-  std::atomic<int64_t> begun{0};     // batches that a worker has begun to fetch
-  std::atomic<int64_t> finished{0};  // batches that are ready or taken
-  std::mutex disk;                   // held while the slow disk serves a batch
-  FaultPlan plan;
+// The fault slow_loader: a disk that serves one batch at a time, in the order of requests. That
+// is the order of steps too, as batches are fetched in the order in which they are trained on.
+class SlowDisk {
+ public:
+  explicit SlowDisk(FaultPlan plan) : plan_(std::move(plan)) {}
+
+  // Any thread: waits until the disk has served one batch more.
+  void Read() {
+    const Clock::time_point ready = Enqueue();
+    if (ready > Clock::now()) std::this_thread::sleep_until(ready);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // Returns when the batch that is asked for now will have been read.
+  Clock::time_point Enqueue() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto delay_ns = plan_.AmountNs(FaultKind::kSlowLoader, step_++);
+    if (!delay_ns) return {};
+    idle_from_ = std::max(idle_from_, Clock::now()) + std::chrono::nanoseconds(*delay_ns);
+    return idle_from_;
+  }
+
+  const FaultPlan plan_;
+  std::mutex mutex_;
+  int64_t step_ = 0;             // that the next batch is for
+  Clock::time_point idle_from_;  // end of the last batch's service
 };
 
-// Batches are fetched in the order in which they will be trained on, so the n-th fetch is for
-// step n.
-void WaitForSlowDisk(Shared& shared, int64_t step) {
-  if (const auto delay_ns = shared.plan.AmountNs(FaultKind::kSlowLoader, step)) {
-    const std::lock_guard<std::mutex> one_at_a_time(shared.disk);
-    std::this_thread::sleep_for(std::chrono::nanoseconds(*delay_ns));
-  }
-}
+// What the loader's threads and the training thread share.
+struct Shared {
+  explicit Shared(FaultPlan plan) : disk(std::move(plan)) {}
+  std::atomic<int64_t> finished{0};  // batches that are ready or taken
+  SlowDisk disk;
+};
 
 class Dataset : public torch::data::datasets::BatchDataset<Dataset, Example> {
  public:
@@ -40,7 +61,7 @@ class Dataset : public torch::data::datasets::BatchDataset<Dataset, Example> {
       : data_(std::move(data)), shared_(std::move(shared)) {}
 
   Example get_batch(at::ArrayRef<size_t> indices) override {
-    WaitForSlowDisk(*shared_, shared_->begun.fetch_add(1));
+    shared_->disk.Read();
     const std::vector<int64_t> rows(indices.begin(), indices.end());
     const auto index = torch::tensor(rows, torch::kLong);
     Example example(data_.decode(data_.inputs.index_select(0, index)),
@@ -74,11 +95,10 @@ class SharedSampler : public torch::data::samplers::Sampler<> {
 class BatchLoader::Impl {
  public:
   Impl(TensorData data, const Shape& shape, FaultPlan plan)
-      : shared_(std::make_shared<Shared>()),
+      : shared_(std::make_shared<Shared>(std::move(plan))),
         sampler_(std::make_shared<RandomSampler>(static_cast<size_t>(data.inputs.size(0)),
                                                  static_cast<size_t>(shape.world_size),
                                                  static_cast<size_t>(shape.rank))) {
-    shared_->plan = std::move(plan);
     loader_ =
         torch::data::make_data_loader(Dataset(std::move(data), shared_), SharedSampler(sampler_),
                                       torch::data::DataLoaderOptions()
