@@ -21,7 +21,7 @@ def main():
     print(
         f"torch {version}: {'recorded' if complete else 'INCOMPLETE'}: {run['ranks']} ranks, "
         f"{run['steps']} steps, {quality['events']} events, {quality['events_lost']} lost, "
-        f"{collectives} collectives"
+        f"{collectives} collectives in steady steps"
     )
     for issue in quality["issues"]:
         print(f"torch {version}: {issue['severity']} {issue['name']}: {issue['detail']}")
