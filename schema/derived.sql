@@ -320,6 +320,17 @@ CREATE TABLE step_batch (
   PRIMARY KEY (step, rank)
 ) STRICT, WITHOUT ROWID;
 
+-- What the lateness of a rank costs in a step; only rows that cost something. Written by
+-- passes/straggler.cc.
+CREATE TABLE step_lateness (
+  step           INTEGER NOT NULL REFERENCES run_step (step),
+  rank           INTEGER NOT NULL REFERENCES rank (rank),
+  late_ns        INTEGER NOT NULL,  -- how much later than the median other rank it handed in (CPU) or began (GPU) its last collective of the step
+  others_wait_ns INTEGER NOT NULL,  -- median over the other ranks of their exposed wait for it
+  cost_ns        INTEGER NOT NULL CHECK (cost_ns >= others_wait_ns),  -- max(others_wait_ns, min(late_ns, exposed communication of the median other rank))
+  PRIMARY KEY (step, rank)
+) STRICT, WITHOUT ROWID;
+
 -- Who makes the others wait, over the steps that count (run_metric 'step.basis').
 -- Written by passes/straggler.cc.
 CREATE TABLE straggler (
@@ -328,8 +339,8 @@ CREATE TABLE straggler (
   times_last    INTEGER NOT NULL,  -- of them it arrived last
   own_wait_ns   INTEGER NOT NULL,  -- its own exposed wait
   caused_wait_ns INTEGER NOT NULL, -- exposed wait for it, summed over the other ranks
-  cost_ns       INTEGER NOT NULL,  -- bound of its cost per step: mean over steps of the median over the other ranks of their exposed wait for it
-  net_cost_ns   INTEGER NOT NULL,  -- cost_ns minus the median cost_ns of the other ranks: what is not common jitter
+  cost_ns       INTEGER NOT NULL,  -- bound of its cost per step: mean over steps of step_lateness.cost_ns
+  net_cost_ns   INTEGER NOT NULL,  -- the same less the cost of the median other rank in each step: what is not common jitter
   noise_ns      INTEGER NOT NULL,  -- three standard errors of net_cost_ns over batches of steps
   cause         TEXT,              -- part of its breakdown that is longest against the median of the others, NULL none is longer
   cause_ns      INTEGER            -- by how much per step, NULL none

@@ -318,6 +318,15 @@ struct StepBatchRow {
   TUTTI_ROW(StepBatchRow, "step_batch", rank, step, samples, tokens)
 };
 
+struct StepLatenessRow {
+  int64_t step = 0;
+  int64_t rank = 0;
+  int64_t late_ns = 0;
+  int64_t others_wait_ns = 0;
+  int64_t cost_ns = 0;
+  TUTTI_ROW(StepLatenessRow, "step_lateness", step, rank, late_ns, others_wait_ns, cost_ns)
+};
+
 struct StragglerRow {
   int64_t rank = 0;
   int64_t collectives = 0;
@@ -433,7 +442,8 @@ using AllDerivedRows =
                StepWindowRow, StepBreakdownRow, StepWaitForRow, StepOverlapRow, RunCommunicatorRow,
                RunCommunicatorMemberRow, CollectiveRow, CollectiveCallRow, StepBackwardRow,
                StepInputRow, LoaderRow, MemoryPeakRow, MemoryTimelineRow, OpStatsRow, StepBatchRow,
-               StragglerRow, RunMetricRow, PartSummaryRow, RankPartSummaryRow, RankSummaryRow,
-               CollectiveSummaryRow, FindingRow, FindingRankRow, FindingEvidenceRow>;
+               StepLatenessRow, StragglerRow, RunMetricRow, PartSummaryRow, RankPartSummaryRow,
+               RankSummaryRow, CollectiveSummaryRow, FindingRow, FindingRankRow,
+               FindingEvidenceRow>;
 
 }  // namespace tutti::schema

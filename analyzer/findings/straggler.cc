@@ -1,8 +1,8 @@
 // Catalogue 32: one rank makes the others wait.
 //
-// Bound per step: what the others' exposed wait for it exceeds their wait for anybody
-// (straggler.net_cost_ns): jitter that all ranks share is not its fault. The cause is the
-// part of its own step that is longest against the median of the others.
+// Bound per step: what its lateness costs the others, less what the median other rank's
+// costs (straggler.net_cost_ns): jitter that all ranks share is not its fault. The cause
+// is the part of its own step that is longest against the median of the others.
 #include <algorithm>
 #include <map>
 
@@ -51,31 +51,24 @@ bool IsTold(const schema::StragglerRow& straggler, const std::vector<FindingDraf
          });
 }
 
-Result<std::vector<schema::StepWaitForRow>> WaitsFor(RunContext& context, int64_t rank) {
-  return context.Read<schema::StepWaitForRow>(
-      "WHERE late_rank = ?1 ORDER BY wait_ns DESC, step, rank", rank);
+// Steps in which its lateness costs most first.
+Result<std::vector<schema::StepLatenessRow>> LatenessOf(RunContext& context, int64_t rank) {
+  return context.Read<schema::StepLatenessRow>("WHERE rank = ?1 ORDER BY cost_ns DESC, step", rank);
 }
 
-void SetReach(const FindingFacts& facts, const std::vector<schema::StepWaitForRow>& waits,
+void SetReach(const FindingFacts& facts, const std::vector<schema::StepLatenessRow>& rows,
               CostOfSteps& cost) {
-  const std::map<int64_t, size_t> places = facts.counted.Places();
-  std::map<int64_t, int64_t> wait_of_step;
-  for (const schema::StepWaitForRow& wait : waits) {
-    if (places.contains(wait.step)) {
-      wait_of_step[wait.step] = std::max(wait_of_step[wait.step], wait.wait_ns);
-    }
-  }
-  for (const auto& [step, wait_ns] : wait_of_step) {
-    if (static_cast<double>(wait_ns) < kMinShare * static_cast<double>(facts.step_mean_ns))
-      continue;
+  for (const schema::StepLatenessRow& row : rows) {
+    const double least = kMinShare * static_cast<double>(facts.step_mean_ns);
+    if (static_cast<double>(row.cost_ns) < least) continue;
     ++cost.steps_seen;
-    cost.last_step = step;
-    if (!cost.first_step) cost.first_step = step;
+    cost.first_step = std::min(cost.first_step.value_or(row.step), row.step);
+    cost.last_step = std::max(cost.last_step.value_or(row.step), row.step);
   }
 }
 
 FindingDraft Draft(const FindingFacts& facts, const schema::StragglerRow& straggler,
-                   const CostOfSteps& cost, const std::vector<schema::StepWaitForRow>& waits) {
+                   const CostOfSteps& cost, const std::vector<schema::StepLatenessRow>& rows) {
   const CauseText text = TextOf(straggler.cause.value_or(""));
   FindingDraft draft;
   draft.ranks = {straggler.rank};
@@ -86,16 +79,15 @@ FindingDraft Draft(const FindingFacts& facts, const schema::StragglerRow& stragg
                     std::to_string(straggler.collectives) + " collectives: it " + text.what;
   if (straggler.cause_ns) draft.row.title += " (" + Duration(*straggler.cause_ns) + " per step)";
   draft.row.formula =
-      "straggler.net_cost_ns: mean over steps of the median over the other ranks of their "
-      "exposed wait for it, less the same for the median other rank";
+      "straggler.net_cost_ns: mean over steps of step_lateness.cost_ns, less that of the median "
+      "other rank";
   draft.row.advice = text.advice;
   SetCost(facts, cost, draft.row);
-  for (const schema::StepWaitForRow& wait : waits) {
-    if (draft.evidence.size() == 5) break;
-    if (!facts.windows.contains({wait.step, wait.rank})) continue;
-    draft.evidence.push_back(StepEvidence(
-        facts, wait.step, wait.rank,
-        "waits " + Duration(wait.wait_ns) + " for rank " + std::to_string(straggler.rank)));
+  for (size_t i = 0; i < std::min<size_t>(rows.size(), 5); ++i) {
+    draft.evidence.push_back(StepEvidence(facts, rows[i].step, straggler.rank,
+                                          Duration(rows[i].late_ns) +
+                                              " later than the median of the others; they wait " +
+                                              Duration(rows[i].others_wait_ns)));
   }
   return draft;
 }
@@ -109,9 +101,9 @@ Status FindStragglers(RunContext& context, const FindingFacts& facts,
     cost.cost_ns = straggler.net_cost_ns;
     cost.noise_ns = straggler.noise_ns;
     if (!IsWorthwhile(facts, cost) || IsTold(straggler, drafts)) continue;
-    TUTTI_ASSIGN_OR_RETURN(const auto waits, WaitsFor(context, straggler.rank));
-    SetReach(facts, waits, cost);
-    drafts.push_back(Draft(facts, straggler, cost, waits));
+    TUTTI_ASSIGN_OR_RETURN(const auto rows, LatenessOf(context, straggler.rank));
+    SetReach(facts, rows, cost);
+    drafts.push_back(Draft(facts, straggler, cost, rows));
   }
   return OkStatus();
 }

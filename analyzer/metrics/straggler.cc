@@ -12,46 +12,63 @@ namespace {
 constexpr size_t kFewestBatches = 5;
 constexpr size_t kMostBatches = 10;
 
-// cost[late_rank][step]: median over the other ranks of their wait for it.
-std::vector<std::vector<double>> CostPerStep(std::span<const ExposedWaitFor> waits, size_t steps,
-                                             size_t ranks) {
+double Mean(std::span<const double> series) {
+  return std::accumulate(series.begin(), series.end(), 0.0) / static_cast<double>(series.size());
+}
+
+// The values of all ranks but one in one step.
+std::vector<int64_t> OthersAt(const RankSeries& series, size_t own, size_t step) {
+  std::vector<int64_t> others;
+  for (size_t rank = 0; rank < series.size(); ++rank) {
+    if (rank != own) others.push_back(series[rank][step]);
+  }
+  return others;
+}
+
+// Per step: own cost minus the median cost of the other ranks.
+std::vector<double> NetSeries(const RankSeries& cost, size_t own) {
+  std::vector<double> net;
+  for (size_t step = 0; step < cost[own].size(); ++step) {
+    std::vector<int64_t> others = OthersAt(cost, own, step);
+    net.push_back(static_cast<double>(cost[own][step] - LowerNearestRank(others, 500)));
+  }
+  return net;
+}
+
+}  // namespace
+
+RankSeries MedianWaits(std::span<const ExposedWaitFor> waits, size_t steps, size_t ranks) {
   std::vector<std::vector<int64_t>> others(steps * ranks);  // by (step, late rank), zeros left out
   for (const ExposedWaitFor& wait : waits) {
     if (wait.rank != wait.late_rank) {
       others[wait.step * ranks + wait.late_rank].push_back(wait.wait_ns);
     }
   }
-  std::vector<std::vector<double>> cost(ranks, std::vector<double>(steps, 0.0));
+  RankSeries medians(ranks, std::vector<int64_t>(steps, 0));
   for (size_t step = 0; step < steps; ++step) {
     for (size_t late = 0; late < ranks; ++late) {
       std::vector<int64_t>& values = others[step * ranks + late];
       if (values.empty()) continue;
       values.resize(ranks - 1, 0);
-      cost[late][step] = static_cast<double>(LowerNearestRank(values, 500));
+      medians[late][step] = LowerNearestRank(values, 500);
     }
   }
-  return cost;
+  return medians;
 }
 
-double Mean(std::span<const double> series) {
-  return std::accumulate(series.begin(), series.end(), 0.0) / static_cast<double>(series.size());
-}
-
-// Per step: own cost minus the median cost of the other ranks.
-std::vector<double> NetSeries(const std::vector<std::vector<double>>& cost, size_t own) {
-  std::vector<double> net(cost[own].size());
-  std::vector<double> others;
-  for (size_t step = 0; step < net.size(); ++step) {
-    others.clear();
-    for (size_t rank = 0; rank < cost.size(); ++rank) {
-      if (rank != own) others.push_back(cost[rank][step]);
-    }
-    net[step] = cost[own][step] - LowerNearestRank(others, 500);
+std::vector<int64_t> LatenessOf(std::span<const int64_t> times_ns) {
+  std::vector<int64_t> late(times_ns.size(), 0);
+  for (size_t own = 0; own < times_ns.size() && times_ns.size() > 1; ++own) {
+    std::vector<int64_t> others(times_ns.begin(), times_ns.end());
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(own));
+    late[own] = times_ns[own] - LowerNearestRank(others, 500);
   }
-  return net;
+  return late;
 }
 
-}  // namespace
+int64_t CostOfLateness(int64_t others_wait_ns, int64_t late_ns, int64_t others_exposed_ns) {
+  return std::max(others_wait_ns, std::min(late_ns, others_exposed_ns));
+}
 
 std::optional<double> ThreeStandardErrors(std::span<const double> series) {
   if (series.size() < kFewestBatches) return std::nullopt;
@@ -69,20 +86,17 @@ std::optional<double> ThreeStandardErrors(std::span<const double> series) {
   return 3 * std::sqrt(squares / (n - 1) / n);
 }
 
-std::vector<RankDelay> RankDelays(std::span<const ExposedWaitFor> waits, size_t steps,
-                                  size_t ranks) {
-  std::vector<RankDelay> delays(ranks);
-  if (ranks < 2 || steps == 0) return delays;
-  for (const ExposedWaitFor& wait : waits) {
-    delays[wait.rank].own_wait_ns += wait.wait_ns;
-    if (wait.rank != wait.late_rank) delays[wait.late_rank].caused_wait_ns += wait.wait_ns;
-  }
-  const std::vector<std::vector<double>> cost = CostPerStep(waits, steps, ranks);
-  for (size_t rank = 0; rank < ranks; ++rank) {
+std::vector<RankDelay> RankDelays(const RankSeries& cost) {
+  std::vector<RankDelay> delays(cost.size());
+  if (cost.size() < 2 || cost.front().empty()) return delays;
+  for (size_t rank = 0; rank < cost.size(); ++rank) {
+    const std::vector<double> own(cost[rank].begin(), cost[rank].end());
     const std::vector<double> net = NetSeries(cost, rank);
-    delays[rank].cost_ns = std::llround(Mean(cost[rank]));
+    delays[rank].cost_ns = std::llround(Mean(own));
     delays[rank].net_cost_ns = std::llround(Mean(net));
-    delays[rank].noise_ns = std::llround(ThreeStandardErrors(net).value_or(0));
+    // Of so few steps that the noise is not known, all of it may be noise.
+    delays[rank].noise_ns =
+        std::llround(ThreeStandardErrors(net).value_or(std::abs(Mean(net))));
   }
   return delays;
 }

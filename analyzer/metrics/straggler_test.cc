@@ -7,31 +7,37 @@
 namespace tutti::analyzer {
 namespace {
 
-// Ten steps of four ranks: rank 2 computes 2,000 longer, the others wait for it.
-TEST(RankDelays, TheRankThatOthersWaitForPaysForTheirWait) {
-  std::vector<ExposedWaitFor> waits;
-  for (size_t step = 0; step < 10; ++step) {
-    for (const size_t rank : {0u, 1u, 3u}) waits.push_back({step, rank, 2, 2000});
-  }
-  const std::vector<RankDelay> delays = RankDelays(waits, 10, 4);
-  EXPECT_EQ(delays[2].cost_ns, 2000);
-  EXPECT_EQ(delays[2].net_cost_ns, 2000);
-  EXPECT_EQ(delays[2].noise_ns, 0);
-  EXPECT_EQ(delays[2].own_wait_ns, 0);
-  EXPECT_EQ(delays[2].caused_wait_ns, 60000);
-  EXPECT_EQ(delays[0].own_wait_ns, 20000);
-  EXPECT_EQ(delays[0].cost_ns, 0);
+TEST(MedianWaits, AreOverTheOtherRanks) {
+  // Three of four ranks wait for rank 2, one of them longer.
+  const ExposedWaitFor waits[] = {{0, 0, 2, 20}, {0, 1, 2, 20}, {0, 3, 2, 90}, {1, 0, 2, 7}};
+  const RankSeries medians = MedianWaits(waits, 2, 4);
+  EXPECT_EQ(medians[2], (std::vector<int64_t>{20, 0}));  // in step 1 two of three don't wait
+  EXPECT_EQ(medians[0], (std::vector<int64_t>{0, 0}));
+}
+
+TEST(LatenessOf, IsAgainstTheMedianOfTheOthers) {
+  const int64_t times[] = {10, 12, 35, 14};
+  EXPECT_EQ(LatenessOf(times), (std::vector<int64_t>{-4, -2, 23, 2}));
+  const int64_t alone[] = {10};
+  EXPECT_EQ(LatenessOf(alone), std::vector<int64_t>{0});
+}
+
+// The picture of straggler.h: rank 0 waits 15, its exposed communication is 30.
+TEST(CostOfLateness, IsTheLatenessAsFarAsItCanBeGivenBack) {
+  EXPECT_EQ(CostOfLateness(15, 25, 30), 25);
+  EXPECT_EQ(CostOfLateness(15, 25, 20), 20);
+  EXPECT_EQ(CostOfLateness(15, -5, 30), 15);
+  EXPECT_EQ(CostOfLateness(40, 25, 60), 40);  // several collectives that all block
 }
 
 TEST(RankDelays, CommonJitterIsNobodysFault) {
   std::mt19937 random(37);
-  std::vector<ExposedWaitFor> waits;
   constexpr size_t kSteps = 400;
+  RankSeries cost(2, std::vector<int64_t>(kSteps, 0));
   for (size_t step = 0; step < kSteps; ++step) {
-    const size_t late = random() % 2;
-    waits.push_back({step, 1 - late, late, static_cast<int64_t>(random() % 1000)});
+    cost[random() % 2][step] = static_cast<int64_t>(random() % 1000);
   }
-  for (const RankDelay& delay : RankDelays(waits, kSteps, 2)) {
+  for (const RankDelay& delay : RankDelays(cost)) {
     EXPECT_NEAR(static_cast<double>(delay.cost_ns), 250, 60);
     EXPECT_LT(delay.net_cost_ns, delay.noise_ns);
   }
@@ -39,20 +45,20 @@ TEST(RankDelays, CommonJitterIsNobodysFault) {
 
 TEST(RankDelays, ADelayAboveTheJitterIsFoundWithItsSize) {
   std::mt19937 random(41);
-  std::vector<ExposedWaitFor> waits;
   constexpr size_t kSteps = 200;
+  RankSeries cost(4, std::vector<int64_t>(kSteps, 0));
   for (size_t step = 0; step < kSteps; ++step) {
-    const int64_t lead = 500 + static_cast<int64_t>(random() % 400) - 200;  // rank 1 is late
-    waits.push_back({step, 0, 1, lead});
+    for (std::vector<int64_t>& rank : cost) rank[step] = static_cast<int64_t>(random() % 100);
+    cost[1][step] += 300 + static_cast<int64_t>(random() % 400);
   }
-  const RankDelay late = RankDelays(waits, kSteps, 2)[1];
-  EXPECT_NEAR(static_cast<double>(late.net_cost_ns), 500, 25);
+  const RankDelay late = RankDelays(cost)[1];
+  EXPECT_NEAR(static_cast<double>(late.net_cost_ns), 500, 40);
   EXPECT_GT(late.net_cost_ns, late.noise_ns);
 }
 
 TEST(RankDelays, OneRankDelaysNobody) {
-  EXPECT_EQ(RankDelays({}, 5, 1)[0].cost_ns, 0);
-  EXPECT_EQ(RankDelays({}, 0, 3)[2].net_cost_ns, 0);
+  EXPECT_EQ(RankDelays({{5, 5, 5}})[0].cost_ns, 0);
+  EXPECT_EQ(RankDelays({{}, {}, {}})[2].net_cost_ns, 0);
 }
 
 TEST(ThreeStandardErrors, OfBatchMeans) {

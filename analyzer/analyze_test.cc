@@ -1,0 +1,178 @@
+#include "analyzer/analyze.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "analyzer/pass.h"
+#include "analyzer/runner.h"
+#include "analyzer/testing/derived.h"
+#include "schema/sql.h"
+
+namespace tutti::analyzer {
+namespace {
+
+using testing::Derived;
+using testing::RunFolder;
+using testing::TraceBuilder;
+
+TraceBuilder Rank(int64_t rank, int64_t world = 2) {
+  TraceBuilder trace(rank, world, 1000);
+  for (int64_t step = 0; step < 6; ++step) {
+    const int64_t t = step * 100;
+    trace.Step(step, t, t + 90).Op("aten::mm", t, t + 40 + rank * 10).Batch(t, 8);
+    trace.AllReduce(step, t + 30, t + 50 + rank * 10, t + 80, 4096)
+        .Memory(t, 100, 100 * (step + 1));
+  }
+  return trace;
+}
+
+// Every row of every derived table but the times that passes took.
+std::string Everything(const Derived& derived) {
+  std::string all;
+  const std::string tables = derived.Query(
+      "SELECT group_concat(name, ' ') FROM (SELECT name FROM sqlite_schema WHERE type = 'table'"
+      " AND name <> 'pass_run' ORDER BY name)");
+  for (size_t begin = 0; begin < tables.size();) {
+    const size_t end = std::min(tables.find(' ', begin), tables.size());
+    const std::string table = tables.substr(begin, end - begin);
+    all += table + "\n" + derived.Query("SELECT * FROM " + table) + "\n";
+    begin = end + 1;
+  }
+  return all;
+}
+
+TEST(Analyze, TwiceGivesTheSameTables) {
+  RunFolder run;
+  run.Add(Rank(0)).Add(Rank(1));
+  const std::string first = Everything(Derived(run));
+  EXPECT_EQ(Everything(Derived(run)), first);
+  EXPECT_GT(first.size(), 3000u);
+}
+
+TEST(Analyze, LeavesOneFileThatOthersCannotRead) {
+  RunFolder run;
+  const Derived derived(run.Add(Rank(0)).Add(Rank(1)));
+  size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(run.path())) {
+    files += entry.path().filename().string().starts_with("run.sqlite") ? 1 : 0;
+  }
+  EXPECT_EQ(files, 1u);
+  EXPECT_EQ(std::filesystem::status(derived.path()).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
+TEST(Analyze, EveryPassIsNamedTimedAndChecked) {
+  RunFolder run;
+  const Derived derived(run.Add(Rank(0)).Add(Rank(1)));
+  EXPECT_EQ(derived.Query("SELECT count(*) FROM pass_run WHERE wall_ns > 0"),
+            std::to_string(AllPasses().size()));
+  EXPECT_EQ(derived.Query("SELECT checks FROM pass_run WHERE name = 'step_breakdown'"), "3");
+}
+
+TEST(Analyze, OfAnElasticJobTheLastAttemptIsAnalyzed) {
+  RunFolder run;
+  TraceBuilder again0 = Rank(0);
+  TraceBuilder again1 = Rank(1);
+  again0.Attempt(1);
+  again1.Attempt(1);
+  const Derived derived(run.Add(Rank(0)).Add(Rank(1)).Add(again0).Add(again1));
+  EXPECT_EQ(derived.Query("SELECT rank, attempt FROM rank ORDER BY rank"), "0|1\n1|1");
+  EXPECT_EQ(derived.Query("SELECT path, is_used FROM input_file ORDER BY path"),
+            "attempt-1/rank-00000.sqlite|1\nattempt-1/rank-00001.sqlite|1\n"
+            "rank-00000.sqlite|0\nrank-00001.sqlite|0");
+}
+
+TEST(Analyze, AFileThatCannotBeReadIsLeftOutAndSaid) {
+  RunFolder run;
+  run.Add(Rank(0));
+  std::ofstream(run.Path("rank-00001.sqlite")) << "this is no database";
+  const Derived derived(run);
+  EXPECT_EQ(derived.Query("SELECT count(*) FROM rank"), "1");
+  EXPECT_EQ(derived.Query("SELECT severity, name FROM data_issue ORDER BY name"),
+            "error|file_unreadable\ndata_loss|ranks_missing");
+  const Result<Losses> losses = ReadLosses(derived.path());
+  ASSERT_TRUE(losses.ok());
+  EXPECT_EQ(losses->ranks_missing, 1);
+  EXPECT_EQ(losses->files_unreadable, 1);
+}
+
+TEST(Analyze, AFileThatIsDamagedInTheMiddleIsLeftOut) {
+  RunFolder run;
+  TraceBuilder large = Rank(1);
+  for (int64_t i = 0; i < 20'000; ++i) large.Op("aten::mm", 600 + i, 600 + i);
+  run.Add(Rank(0)).Add(large);
+  std::fstream file(run.Path("rank-00001.sqlite"), std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(0, std::ios::end);
+  const auto size = static_cast<std::streamoff>(file.tellp());
+  for (std::streamoff at = size / 2; at < size; at += 512) {
+    file.seekp(at);
+    file.write("damage damage damage damage damage damage ", 42);
+  }
+  file.close();
+  const Derived derived(run);
+  EXPECT_EQ(derived.Query("SELECT rank FROM rank"), "0");
+  EXPECT_EQ(derived.Query("SELECT count(*) FROM data_issue WHERE name = 'file_unreadable'"), "1");
+}
+
+TEST(EnsureAnalyzed, AnalyzesAgainOnlyAfterAChange) {
+  RunFolder run;
+  run.Add(Rank(0, 3)).Add(Rank(1, 3));
+  EXPECT_TRUE(EnsureAnalyzed(run.path(), {})->is_new);
+  EXPECT_FALSE(EnsureAnalyzed(run.path(), {})->is_new);
+  run.Add(Rank(2, 3));
+  EXPECT_TRUE(EnsureAnalyzed(run.path(), {})->is_new);
+  const Result<Analysis> analysis = EnsureAnalyzed(run.Path("run.sqlite"), {});
+  ASSERT_TRUE(analysis.ok());
+  EXPECT_FALSE(analysis->is_new);
+}
+
+TEST(EnsureAnalyzed, OfASingleFileTheTablesStandBesideIt) {
+  RunFolder run;
+  run.Add(Rank(1));
+  const Result<Analysis> analysis = EnsureAnalyzed(run.Path("rank-00001.sqlite"), {});
+  ASSERT_TRUE(analysis.ok()) << analysis.status().message();
+  EXPECT_EQ(analysis->path, run.Path("rank-00001.sqlite.run.sqlite"));
+}
+
+TEST(EnsureAnalyzed, SaysWhatIsNotThere) {
+  RunFolder run;
+  EXPECT_EQ(EnsureAnalyzed(run.Path("nothing"), {}).status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(EnsureAnalyzed(run.path(), {}).status().code(), StatusCode::kNotFound);
+}
+
+TEST(RunPasses, NamesThePassWhoseClaimIsNotTrue) {
+  static constexpr PassCheck kWrong[] = {{"one is two", "SELECT 1 <> 2"}};
+  const Pass passes[] = {{"liar", [](RunContext&) { return OkStatus(); }, kWrong}};
+  schema::Database derived = *schema::Database::OpenMemory();
+  ASSERT_TRUE(derived.Execute(std::string(schema::DerivedSql())).ok());
+  RunContext context(derived, {}, 1);
+  const Status status = RunPasses(passes, context, {});
+  EXPECT_EQ(status.message(),
+            "pass liar: not true 1 times: one is two; please report this with the trace");
+  EXPECT_EQ(*derived.QueryOne<int64_t>("SELECT count(*) FROM pass_run"), 0);
+}
+
+TEST(ParseGate, TakesFractionsAndPercent) {
+  EXPECT_EQ(ParseGate("input_wait:0.1")->kind, "input_wait");
+  EXPECT_DOUBLE_EQ(ParseGate("any:5%")->share, 0.05);
+  for (const char* wrong : {"", "any", ":1", "any:x", "any:2", "any:-1", "any:1%%"}) {
+    EXPECT_EQ(ParseGate(wrong).status().code(), StatusCode::kUsage) << wrong;
+  }
+}
+
+TEST(CheckGates, ComparePartsOfTheStepAndFindings) {
+  RunFolder run;
+  const Derived derived(run.Add(Rank(0)).Add(Rank(1)));
+  const auto results = CheckGates(
+      derived.path(), {{"compute", 0.4}, {"compute", 0.9}, {"exposed_comm", 0.2}, {"hang", 0}});
+  ASSERT_TRUE(results.ok());
+  EXPECT_TRUE((*results)[0].tripped);
+  EXPECT_FALSE((*results)[1].tripped);
+  EXPECT_TRUE((*results)[2].tripped);
+  EXPECT_FALSE((*results)[3].tripped);
+}
+
+}  // namespace
+}  // namespace tutti::analyzer

@@ -1,0 +1,130 @@
+// The smaller passes: data waits, memory, operators, batches, stragglers, summary.
+#include <gtest/gtest.h>
+
+#include "analyzer/testing/derived.h"
+
+namespace tutti::analyzer {
+namespace {
+
+using testing::Derived;
+using testing::kLoaderTid;
+using testing::kMainTid;
+using testing::RunFolder;
+using testing::TraceBuilder;
+
+TEST(DataWait, CountsNestedMarksOnceAndKnowsTheLoader) {
+  TraceBuilder rank(0, 1);
+  rank.Step(0, 0, 100).DataWait(0, 30, 0).DataWait(2, 28, 0);  // two conventions, one wait
+  rank.Step(1, 100, 200).DataWait(100, 110, 2);
+  rank.DataWait(0, 200, 0, kLoaderTid);  // not training's
+  rank.Phase("data", 0, 40, kLoaderTid).Phase("data", 40, 90, kLoaderTid);
+  RunFolder run;
+  const Derived derived(run.Add(rank));
+  EXPECT_EQ(derived.Query("SELECT step, waits, wait_ns, longest_ns, min_queue_depth FROM step_input"
+                          " ORDER BY step"),
+            "0|1|30|30|0\n1|1|10|10|2");
+  EXPECT_EQ(derived.Query("SELECT name, waits, wait_ns, p50_wait_ns, empty_queue_frac, workers,"
+                          " p50_load_ns FROM loader"),
+            "train|2|40|10|0.5|1|40");
+}
+
+TEST(DataWait, SaysWhatLiesBetweenTheMarkedSteps) {
+  TraceBuilder rank(0, 1, 1'000'000);
+  rank.Step(0, 0, 10).DataWait(10, 15).Step(1, 15, 25);
+  RunFolder run;
+  const Derived derived(run.Add(rank));
+  EXPECT_EQ(derived.Query("SELECT name, count FROM data_issue"), "data_wait_outside_steps|1");
+  EXPECT_EQ(derived.Query("SELECT between_steps_ns FROM step_window WHERE step = 1"), "5000000");
+}
+
+TEST(Memory, PeakStepAndTimeline) {
+  TraceBuilder rank(0, 1);
+  rank.Step(0, 0, 100).Step(1, 100, 200);
+  rank.Memory(10, 400, 400).Memory(110, 600, 1000).Memory(120, -400, 600).Memory(190, -600, 0);
+  RunFolder run;
+  const Derived derived(run.Add(rank));
+  EXPECT_EQ(derived.Query("SELECT device_type, device_id, peak_bytes, peak_step, end_bytes,"
+                          " allocations, releases, allocated_bytes, ooms FROM memory_peak"),
+            "cpu|-1|1000|1|0|2|2|1000|0");
+  EXPECT_EQ(derived.Query("SELECT max(max_bytes), count(*) <= 512 FROM memory_timeline"), "1000|1");
+}
+
+TEST(OpStats, CountsEveryOperatorOnceAndTellsSelfTime) {
+  TraceBuilder rank(0, 1);
+  rank.Step(0, 0, 100).Step(1, 100, 200).Step(2, 200, 300);
+  rank.Op("aten::linear", 10, 40).Op("aten::addmm", 15, 35);
+  rank.Op("aten::linear", 110, 150).Op("aten::addmm", 120, 140);
+  rank.Op("aten::addmm", 100, 190, kLoaderTid);
+  rank.Op("aten::mm", 290, {});
+  RunFolder run;
+  const Derived derived(run.Add(rank));
+  EXPECT_EQ(derived.Query("SELECT name, on_compute, count, total_ns, self_ns, p50_ns, max_ns,"
+                          " steady_count, steady_self_ns FROM op_stats ORDER BY name, on_compute"),
+            "aten::addmm|0|1|90|90|90|90|1|90\n"
+            "aten::addmm|1|2|40|40|20|20|1|20\n"
+            "aten::linear|1|2|70|30|30|40|1|20");
+}
+
+TEST(Throughput, SamplesPerSecondAreOfTheJobsPeriod) {
+  TraceBuilder rank0(0, 2, 1'000'000);
+  TraceBuilder rank1(1, 2, 1'000'000);
+  for (TraceBuilder* rank : {&rank0, &rank1}) {
+    for (int64_t i = 0; i < 5; ++i) {
+      rank->Step(i, i * 100, i * 100 + 90).Batch(i * 100 + 5, 32, 1000);
+    }
+  }
+  RunFolder run;
+  const Derived derived(run.Add(rank0).Add(rank1));
+  EXPECT_EQ(derived.Query("SELECT count(*), sum(samples) FROM step_batch"), "10|320");
+  // 64 samples and 2,000 tokens each 100 ms; the first step is warm-up.
+  EXPECT_EQ(derived.Query("SELECT value FROM run_metric WHERE name LIKE 'throughput.%_per_s'"
+                          " ORDER BY name"),
+            "640\n20000");
+}
+
+// Ten steps of four ranks: rank 2 computes 8 ms, the others 6 ms; transfer takes 1 ms.
+TEST(Straggler, IsTheRankWithTheShortestCollective) {
+  RunFolder run;
+  for (int64_t rank = 0; rank < 4; ++rank) {
+    TraceBuilder trace(rank, 4, 1000);
+    for (int64_t step = 0; step < 10; ++step) {
+      const int64_t t = step * 9000;
+      const int64_t computed = t + (rank == 2 ? 8000 : 6000);
+      trace.Step(step, t, t + 9000).Op("aten::mm", t, computed);
+      trace.AllReduce(step, computed, computed, t + 9000, 4096);
+    }
+    run.Add(trace);
+  }
+  const Derived derived(run);
+  EXPECT_EQ(derived.Query("SELECT rank, collectives, times_last, net_cost_ns, cause, cause_ns"
+                          " FROM straggler WHERE rank = 2"),
+            "2|9|9|2000000|compute|2000000");
+  EXPECT_EQ(derived.Query("SELECT max(net_cost_ns) FROM straggler WHERE rank <> 2"), "0");
+  EXPECT_EQ(derived.Query("SELECT DISTINCT rank, exposed_comm_wait_ns, exposed_comm_transfer_ns"
+                          " FROM step_breakdown ORDER BY rank"),
+            "0|2000000|1000000\n1|2000000|1000000\n2|0|1000000\n3|2000000|1000000");
+  EXPECT_EQ(derived.Query("SELECT kind, cost_ns, confidence FROM finding"),
+            "straggler|2000000|medium");
+  EXPECT_EQ(derived.Query("SELECT rank FROM finding_rank"), "2");
+}
+
+TEST(Summary, PartsAddUpAndMediansStandAlone) {
+  TraceBuilder rank(0, 1);
+  int64_t t = 0;
+  for (int64_t i = 0; i < 4; ++i) {
+    rank.Step(i, t, t + 100).Op("aten::mm", t, t + 10 * (i + 1));
+    t += 100;
+  }
+  RunFolder run;
+  const Derived derived(run.Add(rank));  // step 0 is warm-up: compute 20, 30, 40 count
+  EXPECT_EQ(derived.Query("SELECT part, total_ns, median_ns FROM part_summary"
+                          " WHERE total_ns > 0 ORDER BY ordinal"),
+            "compute|90|30\nhost_bound|210|70");
+  EXPECT_EQ(derived.Query("SELECT name, value FROM run_metric WHERE name IN"
+                          " ('step.count', 'step.total_ns', 'step.basis', 'overlap.frac')"
+                          " ORDER BY name"),
+            "overlap.frac|\nstep.basis|steady\nstep.count|3\nstep.total_ns|300");
+}
+
+}  // namespace
+}  // namespace tutti::analyzer

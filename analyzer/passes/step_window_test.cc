@@ -1,0 +1,118 @@
+#include <gtest/gtest.h>
+
+#include "analyzer/testing/derived.h"
+
+namespace tutti::analyzer {
+namespace {
+
+using testing::Derived;
+using testing::RunFolder;
+using testing::TraceBuilder;
+
+// ns        0         10        20        30        40
+// rank 0    [step 0 ..)  [step 1 .........)[2 .....)
+// gloo          [=========)
+// rank 1     [step 0 ..)  [step 1 ......)   [2 ......)
+TEST(StepWindow, MarkedStepsOfTwoRanks) {
+  TraceBuilder rank0(0, 2);
+  rank0.Step(7, 0, 11).Step(8, 13, 30).Step(9, 30, 38).AllReduce(0, 3, 4, 14, 64);
+  TraceBuilder rank1(1, 2);
+  rank1.Step(7, 1, 12).Step(8, 14, 28).Step(9, 32, 40).AllReduce(0, 3, 4, 12, 64);
+  RunFolder run;
+  const Derived derived(run.Add(rank0).Add(rank1));
+  const std::string t0 = derived.Query("SELECT min(begin_ns) FROM step_window");
+  EXPECT_EQ(derived.Query("SELECT step, number, ranks, begin_ns - " + t0 + ", end_ns - " + t0 +
+                          ", step_period_ns, is_steady FROM run_step ORDER BY step"),
+            "0|7|2|0|14||0\n1|8|2|14|30|16|1\n2|9|2|30|40|10|1");
+  EXPECT_EQ(derived.Query("SELECT rank, step, begin_ns - " + t0 +
+                          ", step_ns, between_steps_ns"
+                          " FROM step_window ORDER BY rank, step"),
+            "0|0|0|14|\n0|1|14|16|0\n0|2|30|8|0\n"
+            "1|0|1|11|\n1|1|14|14|2\n1|2|32|8|4");
+}
+
+TEST(StepWindow, NumbersThatStartAgainWithEachEpochAreDifferentSteps) {
+  TraceBuilder rank(0, 1);
+  rank.Step(0, 0, 10).Step(1, 10, 20).Step(0, 20, 30).Step(1, 30, 40);
+  RunFolder run;
+  const Derived derived(run.Add(rank));
+  EXPECT_EQ(derived.Query("SELECT step, number, occurrence FROM run_step ORDER BY step"),
+            "0|0|0\n1|1|0\n2|0|1\n3|1|1");
+}
+
+TEST(StepWindow, AnOpenStepAndOneThatARankLacksArePartial) {
+  TraceBuilder rank0(0, 2);
+  rank0.Step(0, 0, 10).Step(1, 10, 20).Step(2, 20, {}).Op("aten::mm", 20, 25);
+  TraceBuilder rank1(1, 2);
+  rank1.Step(0, 0, 10).Step(2, 20, 26);
+  RunFolder run;
+  const Derived derived(run.Add(rank0).Add(rank1));
+  EXPECT_EQ(derived.Query("SELECT step, ranks, is_partial FROM run_step ORDER BY step"),
+            "0|2|0\n1|1|1\n2|2|1");
+}
+
+TEST(StepWindow, OneConventionCountsWhereSeveralMarkTheSameSteps) {
+  TraceBuilder rank(0, 1);
+  rank.Step(0, 0, 10).Step(5, 0, 10, "profiler_step").Step(1, 10, 20);
+  rank.Step(6, 10, 20, "profiler_step");
+  RunFolder run;
+  const Derived derived(run.Add(rank));
+  EXPECT_EQ(derived.Query("SELECT number, origin FROM run_step ORDER BY step"),
+            "0|annotate\n1|annotate");
+}
+
+TEST(StepWindow, CheckpointAndEvaluationStepsAreASeriesOfTheirOwn) {
+  TraceBuilder rank(0, 1);
+  for (int64_t i = 0; i < 5; ++i) rank.Step(i, i * 10, i * 10 + 10);
+  rank.Phase("checkpoint", 22, 29).Phase("evaluation", 35, 38);
+  RunFolder run;
+  const Derived derived(run.Add(rank));
+  EXPECT_EQ(derived.Query("SELECT tag, is_steady FROM run_step ORDER BY step"),
+            "train|0\ntrain|1\ncheckpoint|0\nevaluation|0\ntrain|1");
+}
+
+// Optimizer runs [8, 10), [18, 20), [28, 30), each after a backward function.
+TEST(StepWindow, WithoutMarkersStepsEndWithTheOptimizer) {
+  TraceBuilder rank(0, 1);
+  for (int64_t i = 0; i < 3; ++i) {
+    const int64_t t = i * 10;
+    rank.Op("aten::mm", t, t + 4).Backward("MmBackward0", t + 4, t + 7);
+    rank.Op("Optimizer.step#SGD.step", t + 8, t + 10, testing::kMainTid, 7);
+  }
+  rank.Op("aten::item", 30, 33);
+  RunFolder run;
+  const Derived derived(run.Add(rank));
+  EXPECT_EQ(derived.Query("SELECT origin, end_ns - begin_ns, is_partial FROM run_step"
+                          " ORDER BY step"),
+            "inferred_optimizer|10|1\ninferred_optimizer|10|0\ninferred_optimizer|10|0\n"
+            "inferred_optimizer|3|1");
+  EXPECT_EQ(derived.Query("SELECT severity, name FROM data_issue"), "notice|steps_inferred");
+}
+
+TEST(StepWindow, WithNothingThatRepeatsTheWholeTraceIsOneStep) {
+  TraceBuilder rank(0, 1);
+  rank.Op("aten::mm", 0, 40).Op("aten::relu", 50, 60).Ended(70);
+  RunFolder run;
+  const Derived derived(run.Add(rank));
+  EXPECT_EQ(derived.Query("SELECT origin, end_ns - begin_ns, is_partial, is_steady FROM run_step"),
+            "whole_trace|70|0|1");
+  EXPECT_EQ(derived.Query("SELECT compute_ns, host_bound_ns FROM step_breakdown"), "50|20");
+  EXPECT_EQ(derived.Query("SELECT name FROM data_issue"), "steps_unknown");
+}
+
+TEST(StepWindow, WarmUpIsLeftOutOfMedians) {
+  TraceBuilder rank(0, 1, 1000);
+  int64_t t = 0;
+  for (int64_t i = 0; i < 60; ++i) {
+    const int64_t length = i < 10 ? 400 : 100 + i % 3;
+    rank.Step(i, t, t + length);
+    t += length;
+  }
+  RunFolder run;
+  const Derived derived(run.Add(rank));
+  EXPECT_EQ(derived.Query("SELECT sum(is_warmup), sum(is_steady) FROM run_step"), "10|50");
+  EXPECT_EQ(derived.Query("SELECT value FROM run_metric WHERE name = 'step.median_ns'"), "101000");
+}
+
+}  // namespace
+}  // namespace tutti::analyzer
