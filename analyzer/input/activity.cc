@@ -76,15 +76,17 @@ Status ReadOperators(RankTrace& trace, const std::set<int64_t>& lanes,
     const bool is_lane = lanes.contains(tid);
     std::vector<Interval> compute;  // sorted: operators of a thread come by begin
     std::vector<Interval> blocking;
+    std::vector<Interval> hand_over;
     for (; op != ops.end() && op->tid == tid; ++op) {
       if (!is_lane) continue;
       const auto [known, is_new] = roles.emplace(op->name_id * 256 + op->scope, OpRole::kRange);
       if (is_new) known->second = RoleOfOp(trace.Text(op->name_id), op->scope);
       if (known->second == OpRole::kCompute) compute.push_back({op->begin_ns, op->end_ns});
       if (known->second == OpRole::kBlocking) blocking.push_back({op->begin_ns, op->end_ns});
+      if (known->second == OpRole::kHandOver) hand_over.push_back({op->begin_ns, op->end_ns});
     }
     const IntervalSet blocked = Union(blocking);
-    IntervalSet not_compute = blocked;
+    IntervalSet not_compute = Merge(blocked, Union(hand_over));
     const auto waits = data_waits.find(tid);
     if (waits != data_waits.end()) not_compute = Merge(not_compute, waits->second);
     sets.compute = Merge(sets.compute, Subtract(Union(compute), not_compute));

@@ -28,8 +28,9 @@ struct RankActivity {
 };
 
 // `lanes` and `calls` are those of the rank.
-//   compute     CPU ranks: operators on compute lanes, but not while they wait inside
-//               for a collective or for data. GPU ranks: kernels that don't communicate.
+//   compute     CPU ranks: operators on compute lanes, but not while, inside of them, work
+//               is handed to the communication backend or is waited for, or data is.
+//               GPU ranks: kernels that don't communicate.
 //   input wait  data waits of training threads
 //   sync        CPU: blocking operators of compute lanes. GPU: host blocked in a
 //               synchronisation or in an allocation of device memory

@@ -12,6 +12,17 @@ constexpr std::array<std::string_view, 5> kBlockingOps = {
     "_c10d_functional::wait_tensor", "c10d_functional::wait_tensor", "c10d::monitored_barrier_",
     "c10d::barrier", "gloo:"};
 
+// Calls into c10d. On a GPU they are host calls beside the device's work; on the CPU they
+// run while Gloo's thread, which often shares their core, already communicates.
+constexpr std::array<std::string_view, 3> kHandOverOps = {
+    "c10d::", "_c10d_functional::", "c10d_functional::"};
+
+template <size_t kCount>
+bool StartsWithAny(std::string_view name, const std::array<std::string_view, kCount>& prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
 // In lower case. Families of kernels that move data between ranks: NCCL, RCCL and MSCCL
 // device kernels; custom all-reduces of vLLM, SGLang, FlashInfer, TensorRT-LLM and AITER;
 // torch's symmetric memory; DeepEP; NVSHMEM.
@@ -39,9 +50,8 @@ std::string Lower(std::string_view text) {
 }  // namespace
 
 OpRole RoleOfOp(std::string_view name, int64_t scope) {
-  const bool blocking = std::any_of(kBlockingOps.begin(), kBlockingOps.end(),
-                                    [&](std::string_view op) { return name.starts_with(op); });
-  if (blocking) return OpRole::kBlocking;
+  if (StartsWithAny(name, kBlockingOps)) return OpRole::kBlocking;
+  if (StartsWithAny(name, kHandOverOps)) return OpRole::kHandOver;
   return scope == kScopeFunction || scope == kScopeBackward ? OpRole::kCompute : OpRole::kRange;
 }
 
@@ -52,8 +62,7 @@ KernelRole RoleOfKernel(std::string_view name) {
   if (lower.starts_with("memcpy ptop")) return KernelRole::kPeerCopy;
   if (lower.starts_with("triton_")) return KernelRole::kCompute;  // names of fused operators
   const bool communicates =
-      std::any_of(kCommPrefixes.begin(), kCommPrefixes.end(),
-                  [&](std::string_view prefix) { return lower.starts_with(prefix); }) ||
+      StartsWithAny(lower, kCommPrefixes) ||
       std::any_of(kCommParts.begin(), kCommParts.end(),
                   [&](std::string_view part) { return lower.find(part) != std::string::npos; });
   return communicates ? KernelRole::kCommunication : KernelRole::kCompute;

@@ -16,7 +16,9 @@ inline constexpr int64_t kScopeUser = 7;
 
 enum class OpRole {
   kCompute,   // its time is compute on a compute lane
-  kBlocking,  // waits for something else: never compute, also inside a compute operator
+  kHandOver,  // hands work to the communication backend: host time, never compute, also
+              // inside a compute operator (a bucket is reduced inside a backward function)
+  kBlocking,  // waits for something else: the same
   kRange,     // a user's range: says where time was spent, not that it was computed
 };
 OpRole RoleOfOp(std::string_view name, int64_t scope);

@@ -38,7 +38,8 @@ TEST(RoleOfKernel, LookAlikesStayCompute) {
 TEST(RoleOfOp, UserRangesAndBlockingCallsAreNotCompute) {
   EXPECT_EQ(RoleOfOp("aten::addmm", kScopeFunction), OpRole::kCompute);
   EXPECT_EQ(RoleOfOp("AddmmBackward0", kScopeBackward), OpRole::kCompute);
-  EXPECT_EQ(RoleOfOp("c10d::allreduce_", kScopeFunction), OpRole::kCompute);
+  EXPECT_EQ(RoleOfOp("c10d::allreduce_", kScopeFunction), OpRole::kHandOver);
+  EXPECT_EQ(RoleOfOp("c10d::barrier", kScopeFunction), OpRole::kBlocking);
   EXPECT_EQ(RoleOfOp("DistributedDataParallel.forward", kScopeUser), OpRole::kRange);
   EXPECT_EQ(RoleOfOp("gloo:all_reduce", kScopeUser), OpRole::kBlocking);
   EXPECT_EQ(RoleOfOp("_c10d_functional::wait_tensor", kScopeFunction), OpRole::kBlocking);

@@ -95,8 +95,7 @@ std::vector<RankDelay> RankDelays(const RankSeries& cost) {
     delays[rank].cost_ns = std::llround(Mean(own));
     delays[rank].net_cost_ns = std::llround(Mean(net));
     // Of so few steps that the noise is not known, all of it may be noise.
-    delays[rank].noise_ns =
-        std::llround(ThreeStandardErrors(net).value_or(std::abs(Mean(net))));
+    delays[rank].noise_ns = std::llround(ThreeStandardErrors(net).value_or(std::abs(Mean(net))));
   }
   return delays;
 }

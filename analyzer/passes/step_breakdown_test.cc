@@ -67,6 +67,22 @@ TEST(StepBreakdown, OperatorsInsideADataWaitAreLoadingAndBlockingOnesAreNotCompu
             "20|30|20|30");
 }
 
+// ns         0    10   20   30   40
+// main       [AccumulateGrad......)
+//   c10d          [========)
+// gloo              [==========)
+TEST(StepBreakdown, HandingABucketToTheBackendIsNotCompute) {
+  TraceBuilder rank(0, 1);
+  rank.Step(0, 0, 40).Backward("torch::autograd::AccumulateGrad", 0, 30);
+  rank.Op("c10d::allreduce_", 10, 24).Communicator(1, "0", {0});
+  rank.AllReduce(0, 10, 14, 34, 64);
+  RunFolder run;
+  const Derived derived(run.Add(rank));
+  EXPECT_EQ(derived.Query("SELECT compute_ns, exposed_comm_transfer_ns, sync_ns, host_bound_ns"
+                          " FROM step_breakdown"),
+            "16|14|0|10");
+}
+
 TEST(StepBreakdown, WithoutThePeersFileCommunicationIsNotSplit) {
   TraceBuilder rank0(0, 2);
   rank0.Step(0, 0, 100).Op("aten::mm", 0, 50).AllReduce(0, 20, 40, 90, 4096);
