@@ -12,7 +12,7 @@ namespace tutti::tracer {
 
 // The torch source, where it is linked in.
 namespace torch {
-[[gnu::weak]] void Attach();
+[[gnu::weak, gnu::visibility("hidden")]] void Attach();
 }  // namespace torch
 
 namespace {

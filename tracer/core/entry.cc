@@ -49,6 +49,13 @@ void MovePending(PendingLoss& from, ThreadState& to, LossReason reason) noexcept
   from = {};
 }
 
+// Not std::popcount, which is a call into libgcc on the oldest x86-64.
+uint32_t CountBits(uint32_t mask) noexcept {
+  uint32_t count = 0;
+  for (; mask != 0; mask &= mask - 1) ++count;
+  return count;
+}
+
 // Claims the first free ring of at least |size_class|, nullptr if there is none.
 ThreadState* ClaimRing(const Gate& gate, uint32_t size_class) noexcept {
   for (uint32_t i = 0; i < gate.ring_count; ++i) {
@@ -172,7 +179,7 @@ bool Entry::EmitSlow(const void* record, uint32_t cells) noexcept {
     CountNoRing();
     return false;
   }
-  const uint32_t wanted = cells + static_cast<uint32_t>(std::popcount(thread_->pending_mask));
+  const uint32_t wanted = cells + CountBits(thread_->pending_mask);
   if (!HasRoom(wanted)) {
     const uint64_t drops = thread_->pending[static_cast<uint32_t>(LossReason::kRingFull)].count;
     if (drops % kMoveUpEvery != 0 || !MoveUp() || !HasRoom(wanted)) {
@@ -255,7 +262,7 @@ void Entry::CountReentry() noexcept {
 }
 
 uint32_t Entry::InternSlow(const char* address, size_t length) noexcept {
-  const uint32_t index = InternText({address, length});
+  const uint32_t index = InternInTable({address, length});
   if (thread_ != nullptr && index != wire::kNoString && length <= wire::kMaxStringBytes) {
     thread_->strings[CacheSlot(address)] = {address, gate_.strings.Text(index).data(),
                                             static_cast<uint32_t>(length), index};
@@ -263,7 +270,16 @@ uint32_t Entry::InternSlow(const char* address, size_t length) noexcept {
   return index;
 }
 
-uint32_t Entry::InternText(std::string_view text) noexcept {
+uint32_t Entry::InternTextSlow(std::string_view text) noexcept {
+  const uint32_t index = InternInTable(text);
+  if (thread_ != nullptr && index != wire::kNoString && IsCachedByContent(text)) {
+    thread_->strings[CacheSlot(text)] = {nullptr, gate_.strings.Text(index).data(),
+                                         static_cast<uint32_t>(text.size()), index};
+  }
+  return index;
+}
+
+uint32_t Entry::InternInTable(std::string_view text) noexcept {
   const uint32_t index = gate_.strings.Intern(text);
   if (index == wire::kNoString && !text.empty() && thread_ != nullptr) {
     CountLoss(LossReason::kStringTableFull);

@@ -25,6 +25,26 @@
 
 namespace tutti::tracer {
 
+// Whether two texts of |length| bytes are equal. Names are short: comparing them by words in
+// place costs less than a call of memcmp.
+[[gnu::always_inline]] inline bool SameBytes(const char* a, const char* b, size_t length) noexcept {
+  constexpr size_t kWord = sizeof(uint64_t);
+  if (length < kWord || length > 64) [[unlikely]]
+    return std::memcmp(a, b, length) == 0;
+  const auto difference = [&](size_t offset) {
+    uint64_t word_a;
+    uint64_t word_b;
+    std::memcpy(&word_a, a + offset, kWord);
+    std::memcpy(&word_b, b + offset, kWord);
+    return word_a ^ word_b;
+  };
+  uint64_t differences = difference(length - kWord);  // overlaps the word before it
+  for (size_t offset = 0; offset + kWord < length; offset += kWord) {
+    differences |= difference(offset);
+  }
+  return differences == 0;
+}
+
 inline wire::RecordHeader HeaderOf(wire::RecordKind kind, uint32_t name, uint16_t flags = 0,
                                    uint8_t cells = 1) noexcept {
   return {kind, cells, flags, name};
@@ -90,18 +110,30 @@ class Entry {
   // Differs for each session, for sources that keep string indices of their own.
   uint32_t epoch() const noexcept { return epoch_; }
 
-  // Writes a record of one cell. False if it was dropped (and counted).
-  template <typename Record>
+  // Writes a record of one cell, made by |fill(Record&)| in the ring itself: it must set every
+  // field and not use this Entry. False if it was dropped (and counted). Records that are built
+  // elsewhere by narrow stores and then copied by wide loads stall on store forwarding, some 10 ns
+  // a record.
+  template <typename Record, typename Fill>
   requires wire::kIsOneCell<Record>
-  bool Emit(const Record& record) noexcept {
+  [[gnu::always_inline]] bool EmitInPlace(const Fill& fill) noexcept {
     ThreadState* const thread = thread_;
     if (thread == nullptr || thread->pending_mask != 0 ||
         thread->head - thread->tail_seen >= thread->capacity_cells) [[unlikely]] {
+      Record record;
+      fill(record);
       return EmitSlow(&record, 1);
     }
-    std::memcpy(CellAt(*thread, thread->head), &record, wire::kCellBytes);
+    fill(*reinterpret_cast<Record*>(CellAt(*thread, thread->head)));
     thread->ring->head.store(++thread->head, std::memory_order_release);  // publishes the cell
     return true;
+  }
+
+  // The same for a record that exists already.
+  template <typename Record>
+  requires wire::kIsOneCell<Record>
+  bool Emit(const Record& record) noexcept {
+    return EmitInPlace<Record>([&](Record& cell) { cell = record; });
   }
 
   // The same for a record of |cells| (at most wire::kMaxRecordCells) cells, whose header
@@ -115,7 +147,7 @@ class Entry {
     if (thread_ != nullptr) [[likely]] {
       const CachedString& cached = thread_->strings[CacheSlot(address)];
       if (cached.address == address && cached.length == length && length != 0 &&
-          std::memcmp(cached.stored, address, length) == 0) {
+          SameBytes(cached.stored, address, length)) {
         return cached.index;
       }
     }
@@ -123,18 +155,36 @@ class Entry {
   }
   uint32_t Intern(std::string_view text) noexcept { return Intern(text.data(), text.size()); }
 
-  // The same for text made in a buffer: not worth remembering where.
-  uint32_t InternText(std::string_view text) noexcept;
+  // The same for text that is made anew each time: remembered by its bytes, if they are
+  // neither few nor many.
+  uint32_t InternText(std::string_view text) noexcept {
+    if (thread_ != nullptr && IsCachedByContent(text)) [[likely]] {
+      const CachedString& cached = thread_->strings[CacheSlot(text)];
+      if (cached.length == text.size() && SameBytes(cached.stored, text.data(), text.size())) {
+        return cached.index;
+      }
+    }
+    return InternTextSlow(text);
+  }
 
   // Opens a span on this thread's stack, where the collector finds it if the process dies.
-  // |span.identity| is how its end will name it.
-  void BeginSpan(const wire::OpenSpan& span) noexcept {
+  // |fill(OpenSpan&)| makes it there and must set every field; |identity| is how its end will
+  // name it.
+  template <typename Fill>
+  [[gnu::always_inline]] void BeginSpanInPlace(const Fill& fill) noexcept {
     ThreadState* const thread = thread_;
     if (thread == nullptr || thread->depth >= wire::kOpenSpanDepth) [[unlikely]] {
+      wire::OpenSpan span;
+      fill(span);
       return BeginSpanSlow(span);
     }
-    thread->ring->open_spans[thread->depth] = span;
+    fill(thread->ring->open_spans[thread->depth]);
     thread->ring->open_depth.store(++thread->depth, std::memory_order_release);
+  }
+
+  // The same for a span that exists already.
+  void BeginSpan(const wire::OpenSpan& span) noexcept {
+    BeginSpanInPlace([&](wire::OpenSpan& cell) { cell = span; });
   }
 
   // Takes the innermost span with |identity| off the stack. The caller writes its record,
@@ -175,12 +225,30 @@ class Entry {
 
   void Claim() noexcept;
   void CountReentry() noexcept;
+  static bool IsCachedByContent(std::string_view text) noexcept {
+    return text.size() >= sizeof(uint64_t) && text.size() <= 64;
+  }
+  static uint32_t CacheSlot(std::string_view text) noexcept {
+    const auto word = [&](size_t offset) {
+      uint64_t bits;
+      std::memcpy(&bits, text.data() + offset, sizeof(bits));
+      return bits;
+    };
+    const size_t last = text.size() - sizeof(uint64_t);
+    const uint64_t mixed =
+        (word(0) ^ word(last) << 1 ^ word(last / 2) << 2 ^ text.size()) * 0x9e3779b97f4a7c15;
+    static_assert(kStringCacheEntries == 512);
+    return static_cast<uint32_t>(mixed >> (64 - 9));
+  }
+
   void EmitThread() noexcept;
   bool EmitSlow(const void* record, uint32_t cells) noexcept;
   bool HasRoom(uint32_t cells) noexcept;
   bool MoveUp() noexcept;
   void CountNoRing() noexcept;
   uint32_t InternSlow(const char* address, size_t length) noexcept;
+  uint32_t InternTextSlow(std::string_view text) noexcept;
+  uint32_t InternInTable(std::string_view text) noexcept;
   void BeginSpanSlow(const wire::OpenSpan& span) noexcept;
   EndedSpan EndSpanSlow(uint64_t identity) noexcept;
   void DetachOperatorsAbove(uint32_t index) noexcept;

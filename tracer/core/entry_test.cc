@@ -289,6 +289,25 @@ TEST_F(EntryTest, ANameIsKnownByItsBytesNotItsAddress) {
   EXPECT_EQ(entry.InternText("aten::add"), add);
 }
 
+TEST_F(EntryTest, TextsOfEveryLengthAreToldApart) {
+  BecomeRank({4096, 1u << 18, {{1, 64}}});
+  Entry entry(kCaptureAlways);
+  std::vector<std::string> texts;
+  for (size_t length = 1; length <= 80; ++length) {
+    texts.push_back(std::string(length, 'a'));
+    for (const size_t changed : {size_t{0}, length / 3, length / 2, length - 1}) {
+      texts.push_back(std::string(length, 'a'));
+      texts.back()[changed] = 'b';
+    }
+  }
+  for (int round = 0; round < 3; ++round) {
+    for (std::string text : texts) {
+      ASSERT_EQ(reader().String(entry.InternText(text)), text);
+      ASSERT_EQ(reader().String(entry.Intern(text)), text);
+    }
+  }
+}
+
 TEST_F(EntryTest, NamesThatTheTableRefusesAreToldInThePlace) {
   BecomeRank({2, 1024, {{1, 64}}});  // one string; the thread's name takes it
   Entry entry(kCaptureAlways);

@@ -20,11 +20,11 @@ struct PendingLoss {
 inline constexpr uint32_t kMaxSpanDepth = 1024;  // deeper spans are dropped and counted
 inline constexpr uint32_t kStringCacheEntries = 512;
 
-// A name that this ring's threads interned before, found by its address. The bytes are
-// compared at each use: callers may free a name and reuse its storage.
+// A name that this ring's threads interned before, found by its address or by its bytes. The
+// bytes are compared at each use: callers may free a name and reuse its storage.
 struct CachedString {
-  const char* address;
-  const char* stored;  // in the segment's arena
+  const char* address;  // nullptr: found by its bytes
+  const char* stored;   // in the segment's arena
   uint32_t length;
   uint32_t index;
 };

@@ -37,6 +37,7 @@ std::vector<char*> Pointers(std::vector<std::string>& strings) {
 }  // namespace
 
 Environment TracedEnvironment(const std::string& library, const std::string& session) {
+  if (library.empty()) return {{"TUTTI_SESSION", session}};
   return {{"LD_PRELOAD", library},
           {"NVTX_INJECTION64_PATH", library},
           {"CUDA_INJECTION64_PATH", library},

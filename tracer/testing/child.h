@@ -11,7 +11,8 @@ namespace tutti::tracer::testing {
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-// The variables that `tutti record` sets, for the tracer in |library| and |session|.
+// The variables that `tutti record` sets, for the tracer in |library| and |session|; with an
+// empty |library| for a program that is linked with the tracer.
 Environment TracedEnvironment(const std::string& library, const std::string& session);
 
 // Starts |argv| (found through PATH) with |changes| made to this process's environment; an

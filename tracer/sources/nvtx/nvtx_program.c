@@ -1,8 +1,10 @@
 /* A plain C program that uses every part of NVTX's core API once, for the tests of the NVTX
  * source. It prints nothing; its exit code is the number of a call whose result was wrong.
  * With the argument "annotate" it first becomes a rank by an event in domain "tutti"; without
- * it, it uses NVTX as any program may and must stay a candidate. */
+ * it, it uses NVTX as any program may and must stay a candidate. With "annotate env" it lets
+ * a shell print what of LD_PRELOAD its children inherit. */
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -183,6 +185,7 @@ int main(int argc, char** argv) {
   CHECK(domain != NULL);
   if ((wrong = UseRegistrations(domain)) != 0) return wrong;
   if (traced) Annotate();
+  if (argc > 2) return system("env | grep LD_PRELOAD") == 0 ? 0 : 1;
   if ((wrong = UsePushPop(domain, traced)) != 0) return wrong;
   if ((wrong = UseMarksAndStarts(domain)) != 0) return wrong;
   if ((wrong = UsePayloads(domain, traced)) != 0) return wrong;

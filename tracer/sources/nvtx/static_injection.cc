@@ -1,0 +1,14 @@
+// Ties the tracer to NVTX at link time, by the pointers that NVTX's loader looks at last:
+// for builds with a sanitizer, whose runtime can't be preloaded.
+#include "tracer/sources/nvtx/abi.h"
+
+extern "C" {
+int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table);
+int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module);
+
+extern NvtxInitializeInjectionNvtxFunc_t InitializeInjectionNvtx2_fnptr;
+extern NvtxExtInitializeInjectionFunc_t InitializeInjectionNvtxExtension_fnptr;
+NvtxInitializeInjectionNvtxFunc_t InitializeInjectionNvtx2_fnptr = &InitializeInjectionNvtx2;
+NvtxExtInitializeInjectionFunc_t InitializeInjectionNvtxExtension_fnptr =
+    &InitializeInjectionNvtxExtension;
+}
