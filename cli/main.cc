@@ -2,31 +2,20 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "cli/settings.h"
 #include "cli/verb.h"
 
 namespace tutti::cli {
 namespace {
 
 // In the order in which they are listed: the way through the product.
-const std::vector<AddVerb> kVerbs = {&AddRecord, &AddReport, &AddAnalyze};
-
-// ./tutti.toml if there is one, else the user's own; sections are named after verbs.
-std::string ConfigPath() {
-  if (std::filesystem::exists("tutti.toml")) return "tutti.toml";
-  const char* config_home = std::getenv("XDG_CONFIG_HOME");
-  const char* home = std::getenv("HOME");
-  if (config_home != nullptr && *config_home != '\0') {
-    return std::string(config_home) + "/tutti/config.toml";
-  }
-  return home == nullptr ? "" : std::string(home) + "/.config/tutti/config.toml";
-}
+const std::vector<AddVerb> kVerbs = {&AddRecord, &AddReport, &AddAnalyze,   &AddQuery,
+                                     &AddSchema, &AddConfig, &AddCompletion};
 
 void AddSharedOptions(CLI::App& app, Invocation& invocation) {
   static const std::map<std::string, ColorChoice> kColors = {{"auto", ColorChoice::kAuto},
@@ -35,10 +24,11 @@ void AddSharedOptions(CLI::App& app, Invocation& invocation) {
   app.add_option("--color", invocation.color, "Colour the output: auto, always or never")
       ->transform(CLI::CheckedTransformer(kColors).description("auto|always|never"))
       ->envname("TUTTI_COLOR")
+      ->default_str("auto")
       ->option_text("auto|always|never");
   app.add_flag("--json", invocation.json, "Short for --format json");
   app.set_version_flag("--version", std::string("tutti ") + TUTTI_VERSION);
-  app.set_config("--config", ConfigPath(), "Read options from this TOML file");
+  invocation.settings = Settings::Install(app);
   app.require_subcommand(1);
   app.fallthrough();
 }

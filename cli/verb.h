@@ -4,6 +4,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,10 +13,13 @@
 
 namespace tutti::cli {
 
+class Settings;
+
 // State of one run of the program. Lives in main; verbs keep references to it.
 struct Invocation {
   ColorChoice color = ColorChoice::kAuto;
-  bool json = false;  // --json: short for --format json
+  bool json = false;                   // --json: short for --format json
+  std::shared_ptr<Settings> settings;  // what options are set to, once parsed
   int exit_code = kExitDone;
   std::vector<std::string> command;  // of `record`: the words behind "--"
 
@@ -33,5 +37,9 @@ using AddVerb = void (*)(CLI::App& app, Invocation& invocation);
 void AddRecord(CLI::App& app, Invocation& invocation);
 void AddReport(CLI::App& app, Invocation& invocation);
 void AddAnalyze(CLI::App& app, Invocation& invocation);
+void AddQuery(CLI::App& app, Invocation& invocation);
+void AddSchema(CLI::App& app, Invocation& invocation);
+void AddConfig(CLI::App& app, Invocation& invocation);
+void AddCompletion(CLI::App& app, Invocation& invocation);
 
 }  // namespace tutti::cli

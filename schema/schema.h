@@ -2,6 +2,7 @@
 // as text. (Stages that store or analyze include the headers that they need.)
 #pragma once
 
+#include "schema/catalog.h"    // IWYU pragma: export
 #include "schema/database.h"   // IWYU pragma: export
 #include "schema/reference.h"  // IWYU pragma: export
 #include "schema/run_view.h"   // IWYU pragma: export

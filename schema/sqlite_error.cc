@@ -43,6 +43,8 @@ std::string TextOf(sqlite3* database, int code) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return "in use by another process";
+    case SQLITE_AUTH:
+      return "only statements that read are allowed";
     case SQLITE_READONLY:
       return "can't be read before it is recovered; open it once with the sqlite3 program";
     case SQLITE_CANTOPEN:

@@ -23,12 +23,12 @@ ALLOWED = {
     "collector": ["common", "schema"],
     "analyzer": ["common", "schema"],
     "viewer": ["common", "schema"],
-    "cli": ["common", "collector", "analyzer", "viewer"],
+    "cli": ["common", "schema", "collector", "analyzer", "viewer"],
     "workloads": ["tracer/annotate"],
 }
 
 # Stages of which all of cli together may include one header, the stage's facade.
-FACADES = ("collector", "analyzer", "viewer")
+FACADES = ("schema", "collector", "analyzer", "viewer")
 
 # In these folders no two files of different names may include each other: sources are
 # independent of one another, and passes meet in derived tables.

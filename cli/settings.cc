@@ -1,0 +1,145 @@
+#include "cli/settings.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <utility>
+
+namespace tutti::cli {
+namespace {
+
+constexpr const char* kLocalFile = "tutti.toml";
+constexpr const char* kNoFile = "/dev/null";  // CLI11 asks for the layers only with a file
+
+std::string UserFile() {
+  const char* config_home = std::getenv("XDG_CONFIG_HOME");
+  if (config_home != nullptr && *config_home != '\0') {
+    return std::string(config_home) + "/tutti/config.toml";
+  }
+  const char* home = std::getenv("HOME");
+  return home == nullptr ? "" : std::string(home) + "/.config/tutti/config.toml";
+}
+
+// Calls function(verb, option) for every option that can be set: verb is "" for those of
+// the application itself.
+void ForEachOption(const CLI::App& app,
+                   const std::function<void(const std::string&, const CLI::Option&)>& function) {
+  const auto visit = [&](const CLI::App& part, const std::string& verb) {
+    for (const CLI::Option* option : part.get_options({})) {
+      const bool is_plain = option->get_configurable() && !option->get_lnames().empty() &&
+                            option != part.get_help_ptr() && option != part.get_config_ptr();
+      if (is_plain) function(verb, *option);
+    }
+  };
+  visit(app, "");
+  for (const CLI::App* verb : app.get_subcommands({})) visit(*verb, verb->get_name());
+}
+
+std::string FullName(const std::string& verb, const CLI::Option& option) {
+  return verb.empty() ? option.get_lnames().front() : verb + "." + option.get_lnames().front();
+}
+
+std::string Joined(const std::vector<std::string>& values) {
+  std::string text;
+  for (const std::string& value : values) text += (text.empty() ? "" : ",") + value;
+  return text;
+}
+
+}  // namespace
+
+// Hands CLI11, which uses the first value it sees for an option, the layers in their order.
+class LayeredConfig : public CLI::ConfigBase {  // which reads TOML
+ public:
+  explicit LayeredConfig(std::shared_ptr<Settings> settings) : settings_(std::move(settings)) {}
+
+  std::vector<CLI::ConfigItem> from_config(std::istream& file) const override {
+    std::vector<CLI::ConfigItem> layers = FromVariables();
+    const CLI::App& app = settings_->app_;
+    Append(layers, ConfigBase::from_config(file), app.get_config_ptr()->as<std::string>());
+    const std::string user_path = UserFile();
+    std::ifstream user_file(user_path);
+    if (user_file.good()) Append(layers, ConfigBase::from_config(user_file), user_path);
+    return layers;
+  }
+
+ private:
+  std::vector<CLI::ConfigItem> FromVariables() const {
+    std::vector<CLI::ConfigItem> layers;
+    ForEachOption(settings_->app_, [&](const std::string& verb, const CLI::Option& option) {
+      const std::string variable = option.get_envname();
+      const char* value = variable.empty() ? nullptr : std::getenv(variable.c_str());
+      if (value == nullptr || *value == '\0') return;
+      CLI::ConfigItem item;
+      if (!verb.empty()) item.parents = {verb};
+      item.name = option.get_lnames().front();
+      item.inputs = {value};
+      Remember(option, item, variable);
+      layers.push_back(std::move(item));
+    });
+    return layers;
+  }
+
+  void Append(std::vector<CLI::ConfigItem>& layers, std::vector<CLI::ConfigItem> found,
+              const std::string& path) const {
+    for (CLI::ConfigItem& item : found) {
+      if (item.name == "++" || item.name == "--") continue;  // a section begins, ends
+      const CLI::Option* option = OptionOf(item);
+      if (option == nullptr) {
+        throw CLI::ConfigError(path + ": there is no option " + item.fullname(),
+                               CLI::ExitCodes::ConfigError);
+      }
+      Remember(*option, item, path);
+      layers.push_back(std::move(item));
+    }
+  }
+
+  const CLI::Option* OptionOf(const CLI::ConfigItem& item) const {
+    const CLI::Option* found = nullptr;
+    ForEachOption(settings_->app_, [&](const std::string& verb, const CLI::Option& option) {
+      if (option.check_lname(item.name) && FullName(verb, option) == item.fullname()) {
+        found = &option;
+      }
+    });
+    return found;
+  }
+
+  // The first layer wins, and a flag over all of them.
+  void Remember(const CLI::Option& option, const CLI::ConfigItem& item,
+                const std::string& origin) const {
+    if (option.empty()) settings_->choices_.try_emplace(&option, Joined(item.inputs), origin);
+  }
+
+  std::shared_ptr<Settings> settings_;
+};
+
+std::shared_ptr<Settings> Settings::Install(CLI::App& app) {
+  std::shared_ptr<Settings> settings(new Settings(app));
+  const bool has_file = std::filesystem::exists(kLocalFile);
+  app.set_config("--config", has_file ? kLocalFile : kNoFile,
+                 "Read options from this file (default: ./tutti.toml)")
+      ->option_text("FILE");
+  app.config_formatter(std::make_shared<LayeredConfig>(settings));
+  return settings;
+}
+
+std::vector<Setting> Settings::List() const {
+  std::vector<Setting> settings;
+  ForEachOption(app_, [&](const std::string& verb, const CLI::Option& option) {
+    const bool is_flag = option.get_expected_min() == 0;
+    Setting setting{FullName(verb, option), is_flag ? "false" : option.get_default_str(),
+                    "default"};
+    const auto choice = choices_.find(&option);
+    if (choice != choices_.end()) {
+      setting.value = choice->second.value;
+      setting.origin = choice->second.origin;
+    } else if (!option.empty()) {
+      setting.value = Joined(option.results());
+      setting.origin = "flag";
+    }
+    settings.push_back(std::move(setting));
+  });
+  return settings;
+}
+
+}  // namespace tutti::cli
