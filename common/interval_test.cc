@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <bitset>
+#include <limits>
 #include <random>
 
 namespace tutti {
@@ -85,6 +86,32 @@ TEST(IntervalSets, AgreeWithMarkingEveryNanosecond) {
       ASSERT_EQ(TotalNs(results[i]), static_cast<int64_t>(expected[i].count()));
     }
   }
+}
+
+TEST(UnionOfRuns, IsTheUnionOfEverything) {
+  std::mt19937 random(20261201);
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<std::vector<Interval>> runs(random() % 8);
+    std::vector<Interval> all;
+    for (std::vector<Interval>& run : runs) {
+      run.resize(random() % 6);
+      for (Interval& interval : run) {
+        interval.begin_ns = random() % 100;
+        interval.end_ns = interval.begin_ns + random() % 20;
+      }
+      SortByBegin(run);
+      all.insert(all.end(), run.begin(), run.end());
+    }
+    SortByBegin(all);
+    ASSERT_EQ(UnionOfRuns({runs.begin(), runs.end()}), Union(all)) << "round " << round;
+  }
+}
+
+TEST(UnionOfRuns, KeepsTheEarliestTimeThereIs) {
+  constexpr int64_t kEarliest = std::numeric_limits<int64_t>::min();
+  const Interval a[] = {{kEarliest, kEarliest + 5}};
+  const Interval b[] = {{kEarliest + 3, kEarliest + 9}};
+  EXPECT_EQ(UnionOfRuns({a, b}), (IntervalSet{{kEarliest, kEarliest + 9}}));
 }
 
 }  // namespace
