@@ -26,16 +26,19 @@ void Emit(const Event& event) noexcept {
   if (!entry) {
     return;
   }
-  entry.Emit(wire::MemoryRecord{.header = HeaderOf(wire::RecordKind::kMemory, 0, event.flags),
-                                .ticks = entry.Now(),
-                                .address = event.address,
-                                .delta_bytes = event.delta_bytes,
-                                .allocated_bytes = event.allocated_bytes,
-                                .reserved_bytes = event.reserved_bytes,
-                                .device_type = event.device_type,
-                                .device_index = event.device_index,
-                                .reserved0 = 0,
-                                .reserved1 = 0});
+  const uint64_t now = entry.Now();
+  entry.EmitInPlace<wire::MemoryRecord>([&](wire::MemoryRecord& record) {
+    record.header = HeaderOf(wire::RecordKind::kMemory, 0, event.flags);
+    record.ticks = now;
+    record.address = event.address;
+    record.delta_bytes = event.delta_bytes;
+    record.allocated_bytes = event.allocated_bytes;
+    record.reserved_bytes = event.reserved_bytes;
+    record.device_type = event.device_type;
+    record.device_index = event.device_index;
+    record.reserved0 = 0;
+    record.reserved1 = 0;
+  });
 }
 
 }  // namespace

@@ -68,16 +68,18 @@ uint32_t InternShapes(Entry& entry, const Record& record) noexcept {
 Context* BeginSpan(Entry& entry, const Record& record) noexcept {
   const uint32_t name = InternName(entry, record);
   const uint32_t shapes = InternShapes(entry, record);
-  entry.BeginSpan({.begin_ticks = entry.Now(),
-                   .identity = record.identity(),
-                   .name = name,
-                   .kind = static_cast<uint8_t>(wire::RecordKind::kCpuOp),
-                   .scope = record.ScopeNumber(),
-                   .flags = 0,
-                   .aux = 0,
-                   .domain = 0,
-                   .category = shapes,
-                   .aux2 = 0});
+  entry.BeginSpanInPlace([&](wire::OpenSpan& span) {
+    span.identity = record.identity();
+    span.name = name;
+    span.kind = static_cast<uint8_t>(wire::RecordKind::kCpuOp);
+    span.scope = record.ScopeNumber();
+    span.flags = 0;
+    span.aux = 0;
+    span.domain = 0;
+    span.category = shapes;
+    span.aux2 = 0;
+    span.begin_ticks = entry.Now();  // last: what was done until here is not the operator's
+  });
   return &span_context.context;
 }
 
@@ -101,17 +103,19 @@ Context* BeginAsync(Entry& entry, const Record& record) noexcept {
 
 void EmitOperator(Entry& entry, const Record& record, const EndedSpan& ended,
                   uint64_t end_ticks) noexcept {
-  entry.Emit(wire::CpuOpRecord{.header = HeaderOf(wire::RecordKind::kCpuOp, ended.span->name),
-                               .begin_ticks = ended.span->begin_ticks,
-                               .end_ticks = end_ticks,
-                               .sequence_nr = record.SequenceNr(),
-                               .torch_tid = record.ThreadId(),
-                               .forward_tid = record.ForwardThreadId(),
-                               .shapes = ended.span->category,
-                               .depth = ended.depth,
-                               .scope = ended.span->scope,
-                               .reserved0 = 0,
-                               .reserved1 = 0});
+  entry.EmitInPlace<wire::CpuOpRecord>([&](wire::CpuOpRecord& op) {
+    op.header = HeaderOf(wire::RecordKind::kCpuOp, ended.span->name);
+    op.begin_ticks = ended.span->begin_ticks;
+    op.end_ticks = end_ticks;
+    op.sequence_nr = record.SequenceNr();
+    op.torch_tid = record.ThreadId();
+    op.forward_tid = record.ForwardThreadId();
+    op.shapes = ended.span->category;
+    op.depth = ended.depth;
+    op.scope = ended.span->scope;
+    op.reserved0 = 0;
+    op.reserved1 = 0;
+  });
 }
 
 void EmitAsyncEnd(Entry& entry, const Record& record, uint64_t end_ticks) noexcept {
