@@ -14,6 +14,7 @@
 namespace tutti::collector::drain {
 namespace {
 
+constexpr int64_t kNoRingsRetryNs = 250'000'000;
 constexpr int64_t kSampleIntervalNs = 250'000'000;
 // Ranks may take a moment longer than CMD: mpirun's daemons, a shell's background job.
 constexpr int64_t kGraceNs = 3'000'000'000;
@@ -167,12 +168,19 @@ void DrainLoop::TendRegularly() {
   }
   const bool flush = now_ns >= next_flush_ns_;
   for (auto& [index, process] : processes_) {
-    if (flush || process.drainer.few_rings_left()) process.drainer.FreeRings(false);
+    FreeRings(process, flush, now_ns);
     if (!flush) continue;
     process.drainer.WriteSnapshots();
     worker_.Progress(index, process.spool_name, process.drainer.spool().committed_bytes());
   }
   if (flush) next_flush_ns_ = now_ns + settings_.flush_ns;
+}
+
+void DrainLoop::FreeRings(Process& process, bool regularly, int64_t now_ns) {
+  const bool hurry = now_ns >= process.next_free_ns && process.drainer.RingsRunShort();
+  if (!regularly && !hurry) return;
+  // A program that really has that many threads must not cost a look at all of them each time.
+  if (process.drainer.FreeRings(false) == 0) process.next_free_ns = now_ns + kNoRingsRetryNs;
 }
 
 void DrainLoop::NoticeEnds() {

@@ -35,8 +35,9 @@ class DrainLoop {
     counters::ProcessSampler sampler;
     os::FileDescriptor pidfd;
     bool is_supervisors_child = false;
-    std::optional<int64_t> ended_ns;  // MONOTONIC_RAW when its end was seen
-    std::optional<int32_t> exit_status;
+    int64_t next_free_ns = 0;  // not sooner, where rings run short and none could be freed
+    std::optional<int64_t> ended_ns = {};  // MONOTONIC_RAW when its end was seen
+    std::optional<int32_t> exit_status = {};
   };
 
   bool Done() const;
@@ -52,6 +53,7 @@ class DrainLoop {
 
   void PollRings();
   void StopCapture();
+  void FreeRings(Process& process, bool regularly, int64_t now_ns);
   void TendRegularly();
   void NoticeEnds();
   bool MayFinish(const Process& process) const;

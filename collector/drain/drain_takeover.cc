@@ -102,9 +102,7 @@ Result<DrainLoop::Process> DrainLoop::MakeProcess(const SegmentMessage& message,
       ProcessDrainer(std::move(segment), std::move(writer), message.process, budget_),
       counters::ProcessSampler(message.process.peer_pid, message.process.clock_ticks_per_second),
       {},
-      false,
-      {},
-      {}};
+      false};
   for (const auto& [ring, position] : state.next_position) {
     process.drainer.ResumeAt(ring, position);
   }

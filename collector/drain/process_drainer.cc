@@ -42,8 +42,7 @@ ProcessDrainer::ProcessDrainer(session::Segment segment, spool::SpoolWriter writ
       process_(process),
       budget_(budget),
       strings_(*segment_),
-      rings_(segment_->plan().ring_count),
-      free_rings_(segment_->plan().ring_count) {}
+      rings_(segment_->plan().ring_count) {}
 
 void ProcessDrainer::ResumeAt(uint32_t ring, uint64_t position) {
   if (ring >= rings_.size()) return;
@@ -218,15 +217,21 @@ bool ProcessDrainer::ThreadIsGone(uint32_t tid, uint64_t start_ticks) {
   return true;
 }
 
-void ProcessDrainer::FreeRings(bool process_gone) {
-  free_rings_ = 0;
+bool ProcessDrainer::RingsRunShort() const {
+  uint32_t free = 0;
+  for (uint32_t ring = 0; ring < ring_count(); ++ring) {
+    const auto owner = segment_->ring(ring).owner.load(std::memory_order_relaxed);
+    free += owner == wire::RingOwner::kFree ? 1 : 0;
+  }
+  return free * 2 < ring_count();
+}
+
+uint32_t ProcessDrainer::FreeRings(bool process_gone) {
+  uint32_t freed = 0;
   for (uint32_t ring = 0; ring < ring_count(); ++ring) {
     wire::RingHeader& header = segment_->ring(ring);
     const wire::RingOwner owner = header.owner.load(std::memory_order_acquire);
-    if (owner == wire::RingOwner::kFree) {
-      ++free_rings_;
-      continue;
-    }
+    if (owner == wire::RingOwner::kFree) continue;
     const uint32_t tid = header.tid.load(std::memory_order_acquire);
     const uint64_t start_ticks = header.thread_start_ticks.load(std::memory_order_acquire);
     if (owner == wire::RingOwner::kClaimed && !process_gone &&
@@ -242,8 +247,9 @@ void ProcessDrainer::FreeRings(bool process_gone) {
     header.open_depth.store(0, std::memory_order_relaxed);
     header.tid.store(0, std::memory_order_relaxed);
     header.owner.store(wire::RingOwner::kFree, std::memory_order_release);
-    ++free_rings_;
+    ++freed;
   }
+  return freed;
 }
 
 void ProcessDrainer::SetCaptureMask(uint32_t mask) {

@@ -46,9 +46,12 @@ class ProcessDrainer {
   void WriteNote(const std::string& encoded_note);
 
   // Gives rings back whose thread is gone or has moved to a larger one, once they are
-  // empty. |process_gone|: all threads are.
-  void FreeRings(bool process_gone);
-  bool few_rings_left() const { return free_rings_ * 4 < ring_count(); }
+  // empty, and tells how many. |process_gone|: all threads are. Reads /proc once for each
+  // ring in use.
+  uint32_t FreeRings(bool process_gone);
+  // Less than half of the rings are free: programs that start many short threads need them
+  // back before the next regular look. Cheap.
+  bool RingsRunShort() const;
 
   // The process has ended or the recording has: takes what is left, the open spans and
   // the totals, and closes the spool. Call once.
@@ -89,7 +92,6 @@ class ProcessDrainer {
   StringHarvester strings_;
   std::vector<Ring> rings_;
   uint64_t cells_ = 0;
-  uint32_t free_rings_ = 0;
   uint64_t loss_checksum_ = 0;
   uint64_t unwritten_records_ = 0;
   bool had_open_spans_ = false;
