@@ -1,0 +1,100 @@
+"""Benchmarks of single operations: programs beside this file."""
+import statistics
+
+from measure import Figure, google_benchmark, in_mirrored_turns, json_of, ratios
+
+
+def ring(build, rounds):
+    flags = [f"--benchmark_repetitions={rounds}"] if rounds else []
+    ns = google_benchmark(build, "tests/bench/ring_bench", "cpu_time", *flags)
+    median = {name: statistics.median(values) for name, values in ns.items()}
+    span = Figure("span into a ring / floor", ratios(ns["Span"], ns["Floor"]), at_most=1.25)
+    span.notes.append(
+        f"floor {median['Floor']:.1f} ns (two TSC reads, one 64-byte store), "
+        f"span {median['Span']:.1f} ns"
+    )
+    visible = Figure("span that shows while it is open / floor", ratios(ns["OpenSpan"], ns["Floor"]))
+    visible.notes.append(f"{median['OpenSpan']:.1f} ns: what the callbacks of an operator write")
+    event = Figure("event with one stamp / TSC read", ratios(ns["Write"], ns["TscRead"]))
+    event.notes.append(
+        f"event {median['Write']:.1f} ns, TSC read {median['TscRead']:.1f} ns, "
+        f"any event in a process that is not traced {median['NotARank']:.1f} ns"
+    )
+    return [span, visible, event]
+
+
+def callback(build, rounds):
+    program = build.program("tests/bench/callback_benchmark")
+
+    def traced():
+        record = [build.tutti(), "record", "-o", build.new_run(), "--trace", "torch", "--"]
+        return json_of([*record, program])
+
+    turns = in_mirrored_turns({"empty": lambda: json_of([program, "empty"]), "traced": traced},
+                              rounds or 8)
+    added = {name: [turn["added_ns"] for turn in results] for name, results in turns.items()}
+    on = {name: [turn["on_ns"] for turn in results] for name, results in turns.items()}
+    median = {name: statistics.median(values) for name, values in added.items()}
+    cost = Figure("callback on an operator / empty callback", ratios(added["traced"], added["empty"]),
+                  at_most=1.25)
+    bare = statistics.median(turn["off_ns"] for turn in turns["empty"] + turns["traced"])
+    cost.notes.append(
+        f"add_ of one element: {bare:.0f} ns unobserved; an empty callback adds "
+        f"{median['empty']:.1f} ns, Tutti's {median['traced']:.1f} ns"
+    )
+    operator = Figure("the whole operator / with empty callback", ratios(on["traced"], on["empty"]))
+    allocations = Figure(
+        "allocations per 1000 callbacks",
+        [1000 * (turn["allocations_on"] - turn["allocations_off"]) / turn["operators"]
+         for turn in turns["traced"]],
+        at_most=0,
+    )
+    return [cost, operator, allocations]
+
+
+def ingest(build, rounds):
+    def limits():
+        return google_benchmark(build, "tests/bench/ingest_benchmark", "items_per_second",
+                                "--benchmark_repetitions=1", "--benchmark_min_time=0.01")
+
+    converter = build.program("tests/bench/convert_benchmark")
+    turns = in_mirrored_turns({"limits": limits, "convert": lambda: json_of([converter])},
+                              rounds or 8)
+    convert = [turn["rows_per_s"] for turn in turns["convert"]]
+    rate = {name: [turn[name][0] for turn in turns["limits"]] for name in turns["limits"][0]}
+    limit = Figure("spool to SQLite / virtual-table limit",
+                   ratios(convert, rate["virtual_table_limit"]), at_least=0.70)
+    millions = {name: statistics.median(values) / 1e6 for name, values in rate.items()}
+    limit.notes.append(
+        f"million rows/s of CPU time: spool to SQLite {statistics.median(convert) / 1e6:.2f}, "
+        f"the writer alone {millions['trace_writer']:.2f},"
+    )
+    limit.notes.append(
+        f"limit {millions['virtual_table_limit']:.2f}, prepared one-row inserts "
+        f"{millions['plain_insert']:.2f}"
+    )
+    last = turns["convert"][-1]
+    size = Figure("bytes per operator in the rank file",
+                  [turn["bytes_per_event"] for turn in turns["convert"]], format="{:.1f}")
+    size.notes.append(f"{last['spool_bytes_per_event']:.1f} bytes in the spool before")
+    return [
+        limit,
+        Figure("the writer alone / virtual-table limit",
+               ratios(rate["trace_writer"], rate["virtual_table_limit"])),
+        Figure("spool to SQLite / prepared one-row inserts", ratios(convert, rate["plain_insert"])),
+        size,
+    ]
+
+
+def intervals(build, rounds):
+    ms = google_benchmark(
+        build, "tests/bench/interval_benchmark", "cpu_time",
+        f"--benchmark_repetitions={rounds or 7}", "--benchmark_enable_random_interleaving=true",
+    )
+    figure = Figure("std::sort and sweep / merge and union",
+                    ratios(ms["sort_sweep"], ms["merge_union"]), at_least=3)
+    figure.notes.append(
+        f"10 million intervals of 64 threads: {statistics.median(ms['sort_sweep']):.0f} ms sorted, "
+        f"{statistics.median(ms['merge_union']):.0f} ms merged"
+    )
+    return [figure]

@@ -1,0 +1,44 @@
+"""Runs samples/python/ddp_mnist.py as it is, and has rank 0 print its median step time.
+
+    sample_runner.py [OPTIONS of the sample] [--profiler]
+
+--profiler: with torch.profiler around it, as its documentation suggests for the CPU.
+"""
+import contextlib
+import os
+import pathlib
+import runpy
+import statistics
+import sys
+import time
+
+import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook
+
+SAMPLE = pathlib.Path(__file__).resolve().parents[2] / "samples/python/ddp_mnist.py"
+WARM_UP_STEPS = 20
+
+
+def main():
+    with_profiler = "--profiler" in sys.argv
+    sys.argv = [str(SAMPLE)] + [word for word in sys.argv[1:] if word != "--profiler"]
+    ends_ns = []
+    register_optimizer_step_post_hook(lambda *_: ends_ns.append(time.perf_counter_ns()))
+    profiler = contextlib.nullcontext()
+    if with_profiler:
+        profiler = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU])
+    status = 0
+    with profiler:
+        try:
+            runpy.run_path(str(SAMPLE), run_name="__main__")
+        except SystemExit as ended:
+            status = ended.code
+    steady = ends_ns[WARM_UP_STEPS:]
+    times_ns = [after - before for before, after in zip(steady, steady[1:])]
+    if os.environ.get("RANK", "0") == "0":
+        print(f"step time median {statistics.median(times_ns) / 1e6:.3f} ms", flush=True)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
