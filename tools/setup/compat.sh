@@ -22,6 +22,6 @@ for version in "$@"; do
   "$tutti" record -f -o "$run" --nproc 2 -- \
     "$TUTTI_CACHE_DIR/compat-$version/bin/python" samples/python/ddp_mnist.py --steps $steps
   "$tutti" report "$run" --format json |
-    python3 "$here/compat_verdict.py" "$version" $steps || failed+=("$version")
+    python3 "$here/compat_verdict.py" "$version" $steps "$run" || failed+=("$version")
 done
 [ ${#failed[@]} = 0 ] || die "compat: not fully recorded under torch ${failed[*]}"
