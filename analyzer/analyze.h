@@ -53,7 +53,7 @@ struct Gate {
   std::string kind;  // of a finding, a part of the step, 'exposed_comm' (its three parts), or 'any'
   double share = 0;  // of the step, 0 to 1
 };
-// "input_wait:0.1", "any:5%". kUsage says what is wrong.
+// "input_wait:0.1", "any:5%". kUsage says what is wrong, for an unknown kind which there are.
 Result<Gate> ParseGate(std::string_view text);
 
 struct GateResult {

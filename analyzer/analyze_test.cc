@@ -174,5 +174,92 @@ TEST(CheckGates, ComparePartsOfTheStepAndFindings) {
   EXPECT_FALSE((*results)[3].tripped);
 }
 
+// Numbers that only damage or an enemy puts there.
+TEST(Analyze, AWorldSizeBeyondAnythingIsUnknown) {
+  RunFolder run;
+  run.Add(Rank(0)).Add(Rank(1));
+  run.Execute("rank-00000.sqlite", "UPDATE process SET world_size = 9223372036854775807");
+  const Derived derived(run);
+  EXPECT_EQ(derived.Query("SELECT value FROM run_meta WHERE key = 'run.ranks_expected'"), "2");
+  EXPECT_EQ(derived.Query("SELECT name, rank, count FROM data_issue WHERE severity <> 'notice'"),
+            "impossible_values|0|1");
+}
+
+TEST(Analyze, AGroupSizeBeyondAnythingIsUnknown) {
+  RunFolder run;
+  run.Add(Rank(0)).Add(Rank(1));
+  run.Execute("rank-00001.sqlite",
+              "UPDATE communicator SET group_size = 9223372036854775807, global_ranks = NULL");
+  const Derived derived(run);
+  EXPECT_EQ(derived.Query("SELECT max(ranks_expected) FROM collective"), "2");
+  EXPECT_EQ(derived.Query("SELECT name, rank, count FROM data_issue WHERE severity <> 'notice'"),
+            "impossible_values|1|1");
+}
+
+TEST(Analyze, CountsThatCannotBeAreUnknownAndNoSumWraps) {
+  RunFolder run;
+  run.Add(Rank(0).Lost(1, 0, 1)).Add(Rank(1));
+  run.Execute("rank-00000.sqlite",
+              "UPDATE batch SET samples = 9223372036854775807 WHERE id = 1;"
+              "UPDATE batch SET samples = -1 WHERE id = 2;"
+              "UPDATE trace_stat SET count = 9223372036854775807;"
+              "UPDATE collective_source SET bytes = 9223372036854775807 WHERE id = 1;"
+              "UPDATE process SET local_rank = -7");
+  const Derived derived(run);
+  EXPECT_EQ(derived.Query("SELECT rank, count FROM data_issue WHERE name = 'impossible_values'"),
+            "0|5");
+  EXPECT_EQ(derived.Query("SELECT sum(samples) FROM step_batch WHERE rank = 0"), "32");
+  EXPECT_EQ(derived.Query("SELECT value FROM run_metric WHERE name = 'run.events_lost'"), "0");
+  EXPECT_EQ(derived.Query("SELECT max(algbw_gb_per_s) < 1000 FROM collective"), "1");
+}
+
+TEST(Analyze, ARankThatCannotBeIsThatOfTheFilesName) {
+  RunFolder run;
+  run.Add(Rank(0)).Add(Rank(1));
+  run.Execute("rank-00001.sqlite", "UPDATE process SET rank = 9223372036854775807");
+  const Derived derived(run);
+  EXPECT_EQ(derived.Query("SELECT rank FROM rank ORDER BY rank"), "0\n1");
+  EXPECT_EQ(derived.Query("SELECT rank, count FROM data_issue WHERE name = 'impossible_values'"),
+            "1|1");
+}
+
+TEST(Analyze, TwoProcessesInOneFileAreSaid) {
+  RunFolder run;
+  run.Add(Rank(0)).Add(Rank(1));
+  run.Execute("rank-00000.sqlite",
+              "INSERT INTO process (pid, host, rank, attempt) VALUES (999999, 'other', 1, 0)");
+  const Derived derived(run);
+  EXPECT_EQ(derived.Query("SELECT rank, count FROM data_issue WHERE name = 'impossible_values'"),
+            "0|1");
+}
+
+TEST(Gates, AKindThatIsNeitherFindingNorPartIsAUsageError) {
+  for (const char* text : {"any:5%", "input_wait:0.1", "exposed_comm:0.1", "hang:0", "idle:1"}) {
+    EXPECT_TRUE(ParseGate(text).ok()) << text;
+  }
+  for (const char* text : {"bogus:0.01", "step:1%", "exposed-comm:0.1", "Any:1%"}) {
+    const Result<Gate> gate = ParseGate(text);
+    ASSERT_FALSE(gate.ok()) << text;
+    EXPECT_EQ(gate.status().code(), StatusCode::kUsage);
+    EXPECT_NE(gate.status().message().find(
+                  "any, hang, collective_mismatch, input_wait, straggler, comm_after_backward, "
+                  "exposed_comm, compute, exposed_comm_transfer"),
+              std::string::npos)
+        << gate.status().message();
+  }
+}
+
+TEST(Analyze, SaysWhichRanksFailedAndHow) {
+  RunFolder run;
+  for (int64_t rank = 0; rank < 4; ++rank) {
+    const int64_t status[] = {137, 0, 1, 1};
+    run.Add(Rank(rank, 4).Ended(1000, status[rank]));
+  }
+  const Derived derived(run);
+  EXPECT_EQ(derived.Query("SELECT severity, count, detail FROM data_issue"
+                          " WHERE name = 'ranks_failed'"),
+            "notice|3|ranks 2, 3 exited with 1, rank 0 ended by signal 9");
+}
+
 }  // namespace
 }  // namespace tutti::analyzer

@@ -45,19 +45,29 @@ void RunContext::DropUnusedTraces() {
   for (const OpenTrace& open : traces_) bytes += open.trace->resident_bytes();
   while (!traces_.empty() && bytes > trace_bytes_) {
     bytes -= traces_.back().trace->resident_bytes();
-    CountBadRows(traces_.back());
+    CountBad(traces_.back());
     traces_.pop_back();
   }
 }
 
-void RunContext::CountBadRows(const OpenTrace& open) {
-  int64_t& count = bad_rows_[open.rank];
-  count = std::max(count, open.trace->bad_rows());
+// A trace that was dropped is read again from its start: the larger count is of more of it.
+void RunContext::CountBad(const OpenTrace& open) {
+  int64_t& rows = bad_rows_[open.rank];
+  rows = std::max(rows, open.trace->bad_rows());
+  int64_t& values = bad_values_[open.rank];
+  values = std::max(values, open.trace->bad_values());
 }
 
 std::map<int64_t, int64_t> RunContext::BadRows() {
-  for (const OpenTrace& open : traces_) CountBadRows(open);
+  for (const OpenTrace& open : traces_) CountBad(open);
   return bad_rows_;
+}
+
+std::map<int64_t, int64_t> RunContext::BadValues() {
+  for (const OpenTrace& open : traces_) CountBad(open);
+  std::map<int64_t, int64_t> all = bad_values_;
+  for (const auto& [rank, count] : bad_values_of_passes_) all[rank] += count;
+  return all;
 }
 
 }  // namespace tutti::analyzer

@@ -62,6 +62,9 @@ class RunContext {
   int64_t rows_written() const { return rows_written_; }
   // Rows of each rank's trace that contradict themselves, among those read so far.
   std::map<int64_t, int64_t> BadRows();
+  // The same of single values that can't be, and of those that a pass saw itself.
+  std::map<int64_t, int64_t> BadValues();
+  void AddBadValues(int64_t rank, int64_t count) { bad_values_of_passes_[rank] += count; }
 
  private:
   struct OpenTrace {
@@ -69,7 +72,7 @@ class RunContext {
     std::unique_ptr<RankTrace> trace;
   };
   void DropUnusedTraces();
-  void CountBadRows(const OpenTrace& open);
+  void CountBad(const OpenTrace& open);
   Status RefusedRows(std::string_view table, int64_t refused) const;
 
   schema::Database& derived_;
@@ -79,7 +82,9 @@ class RunContext {
   int64_t next_issue_ = 1;
   int64_t rows_written_ = 0;
   std::optional<size_t> failed_file_;
-  std::map<int64_t, int64_t> bad_rows_;  // by rank
+  std::map<int64_t, int64_t> bad_rows_;    // by rank
+  std::map<int64_t, int64_t> bad_values_;  // by rank
+  std::map<int64_t, int64_t> bad_values_of_passes_;
 };
 
 template <typename Row>

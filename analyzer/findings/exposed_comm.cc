@@ -5,7 +5,8 @@
 // transfer the compute from the first gradient to the end of backward could hide,
 //   min(exposed transfer, step_backward.compute_ns),
 // the median over ranks.
-// exposed_comm: the rest of the exposed transfer, if it is large.
+// exposed_comm: the exposed transfer, if it is large. It is not told beside the first:
+// how much is left to hide or to save shows when gradients overlap with backward.
 #include <algorithm>
 #include <map>
 
@@ -66,16 +67,16 @@ void AllRanks(const FindingFacts& facts, FindingDraft& draft) {
   for (const schema::RankRow& rank : facts.ranks) draft.ranks.push_back(rank.rank);
 }
 
-std::vector<double> FindAfterBackward(const FindingFacts& facts, const Backwards& backwards,
-                                      std::vector<FindingDraft>& drafts) {
-  std::vector<double> cost_per_step =
+bool FindAfterBackward(const FindingFacts& facts, const Backwards& backwards,
+                       std::vector<FindingDraft>& drafts) {
+  const std::vector<double> cost_per_step =
       MedianPerStep(facts, [&](const schema::StepBreakdownRow& parts) -> int64_t {
         const auto row = backwards.find({parts.step, parts.rank});
         if (row == backwards.end() || !IsAfterBackward(row->second)) return 0;
         return std::min(ExposedNs(parts), row->second.compute_ns);
       });
   const CostOfSteps cost = CostOver(facts, cost_per_step);
-  if (!IsWorthwhile(facts, cost)) return std::vector<double>(cost_per_step.size(), 0.0);
+  if (!IsWorthwhile(facts, cost)) return false;
   FindingDraft draft;
   AllRanks(facts, draft);
   draft.row.kind = "comm_after_backward";
@@ -91,13 +92,11 @@ std::vector<double> FindAfterBackward(const FindingFacts& facts, const Backwards
   SetCost(facts, cost, draft.row);
   AddEvidence(facts, cost_per_step, draft);
   drafts.push_back(std::move(draft));
-  return cost_per_step;
+  return true;
 }
 
-void FindExposed(const FindingFacts& facts, std::span<const double> told_per_step,
-                 std::vector<FindingDraft>& drafts) {
-  std::vector<double> cost_per_step = MedianPerStep(facts, ExposedNs);
-  for (size_t i = 0; i < cost_per_step.size(); ++i) cost_per_step[i] -= told_per_step[i];
+void FindExposed(const FindingFacts& facts, std::vector<FindingDraft>& drafts) {
+  const std::vector<double> cost_per_step = MedianPerStep(facts, ExposedNs);
   const CostOfSteps cost = CostOver(facts, cost_per_step);
   const double share = static_cast<double>(cost.cost_ns) /
                        static_cast<double>(std::max<int64_t>(facts.step_mean_ns, 1));
@@ -126,8 +125,7 @@ Status FindExposedComm(RunContext& context, const FindingFacts& facts,
   TUTTI_ASSIGN_OR_RETURN(const auto rows, context.Read<schema::StepBackwardRow>(""));
   for (const schema::StepBackwardRow& row : rows)
     backwards.emplace(std::pair(row.step, row.rank), row);
-  const std::vector<double> told_per_step = FindAfterBackward(facts, backwards, drafts);
-  FindExposed(facts, told_per_step, drafts);
+  if (!FindAfterBackward(facts, backwards, drafts)) FindExposed(facts, drafts);
   return OkStatus();
 }
 

@@ -117,6 +117,40 @@ TEST(Findings, CommunicationOnlyAfterBackwardCouldHaveBeenHidden) {
             "2|2|160000");
 }
 
+// Epochs of ten steps; each first batch takes 60 ms, a step else 3.
+TEST(Findings, StallsAtTheStartOfEpochsAreFoundThoughTheMedianStepDoesNotWait) {
+  TraceBuilder rank(0, 1, 1000);
+  int64_t t = 0;
+  for (int64_t step = 0; step < 40; ++step) {
+    const int64_t wait = step % 10 == 0 ? 60'000 : 20;
+    rank.Step(step, t, t + wait + 3000).DataWait(t, t + wait, 0);
+    rank.Op("aten::mm", t + wait, t + wait + 3000);
+    t += wait + 3000;
+  }
+  RunFolder run;
+  const Derived derived(run.Add(rank));
+  EXPECT_EQ(derived.Query("SELECT kind, cause, steps_seen FROM finding"),
+            "input_wait|input_stall|3");
+  // Three stalls of 60 ms in the 39 steps that count.
+  EXPECT_EQ(derived.Query("SELECT cost_ns BETWEEN 4500000 AND 4700000 FROM finding"), "1")
+      << derived.Query("SELECT cost_ns FROM finding");
+  EXPECT_NE(derived.Query("SELECT advice FROM finding").find("persistent_workers"),
+            std::string::npos);
+}
+
+TEST(Findings, OneHiccupOfALoaderIsNone) {
+  TraceBuilder rank(0, 1, 1000);
+  int64_t t = 0;
+  for (int64_t step = 0; step < 40; ++step) {
+    const int64_t wait = step == 20 ? 60'000 : 20;
+    rank.Step(step, t, t + wait + 3000).DataWait(t, t + wait, 0);
+    rank.Op("aten::mm", t + wait, t + wait + 3000);
+    t += wait + 3000;
+  }
+  RunFolder run;
+  EXPECT_EQ(Derived(run.Add(rank)).Query("SELECT kind FROM finding"), "");
+}
+
 // Ranks 0, 1 and 3 are in collective 5 for 30 s; rank 2 waits for data.
 TEST(Findings, AHangNamesTheRankThatNeverEnteredAndWhatItDid) {
   RunFolder run;
@@ -145,6 +179,22 @@ TEST(Findings, AHangNamesTheRankThatNeverEnteredAndWhatItDid) {
   EXPECT_EQ(derived.Query("SELECT state, ranks_seen, ranks_expected FROM collective"
                           " WHERE sequence = 5"),
             "hung|3|4");
+}
+
+// Both ranks end 2.2 s later, when the backend's timeout is over: the only step there is
+// lasts as long as the hang and says nothing about what is usual.
+TEST(Findings, AHangInTheFirstStepIsFound) {
+  RunFolder run;
+  for (int64_t rank = 0; rank < 2; ++rank) {
+    TraceBuilder trace(rank, 2, 1'000'000);
+    trace.Step(0, 0, 2'200).Op("aten::mm", 0, 9).AllReduce(0, 9, 9, 10, 64);
+    if (rank == 0) trace.AllReduce(1, 12, 12, {}, 64);
+    trace.Ended(2'200, 1);
+    run.Add(trace);
+  }
+  const Derived derived(run);
+  EXPECT_EQ(derived.Query("SELECT kind, cause, first_step FROM finding"), "hang|all_reduce|0");
+  EXPECT_EQ(derived.Query("SELECT rank FROM finding_rank"), "1");
 }
 
 TEST(Findings, AJobThatIsKilledInTheMiddleOfACollectiveDidNotHang) {

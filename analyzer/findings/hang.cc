@@ -1,14 +1,15 @@
 // Catalogue 37: a collective that some rank never entered, or that ranks disagree on.
 //
 // Every job that is killed leaves collectives behind that had not ended. It hung only if
-// the others had waited far longer than any collective of that communicator, and any
-// step, ever took.
+// the others had waited far longer than any complete collective, and than the usual step
+// that the hang is not in.
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "analyzer/findings/rule.h"
 #include "analyzer/metrics/collective_timing.h"
+#include "analyzer/metrics/percentile.h"
 
 namespace tutti::analyzer {
 namespace {
@@ -24,12 +25,38 @@ struct StuckCollective {
   int64_t stuck_ns = 0;          // from the first arrival until its end or that of the trace
 };
 
-// Longest that a complete collective or a step took, in the usual course of things.
+// Median over the steps that no incomplete collective touches on any rank: a step that
+// holds the hang lasts as long as it. 0 if there is none.
+Result<int64_t> UsualStep(RunContext& context) {
+  constexpr const char* kUntouched = R"sql(
+      SELECT w.step_ns FROM step_window AS w WHERE w.is_partial = 0 AND w.step NOT IN (
+        SELECT step FROM collective WHERE state IN ('hung', 'open') AND step IS NOT NULL
+        UNION
+        SELECT touched.step FROM collective AS c
+          JOIN collective_call AS k ON k.collective_id = c.id
+          JOIN step_window AS touched ON touched.rank = k.rank
+            AND touched.end_ns > coalesce(k.arrival_ns, k.enqueue_ns)
+            AND (k.end_ns IS NULL OR touched.begin_ns < k.end_ns)
+          WHERE c.state IN ('hung', 'open')))sql";
+  TUTTI_ASSIGN_OR_RETURN(schema::Statement statement, context.derived().Prepare(kUntouched));
+  std::vector<int64_t> step_ns;
+  for (;;) {
+    TUTTI_ASSIGN_OR_RETURN(const bool has_row, statement.Step());
+    if (!has_row) return MedianOf(std::move(step_ns)).value_or(0);
+    TUTTI_ASSIGN_OR_RETURN(const int64_t length_ns, statement.Get<int64_t>(0));
+    step_ns.push_back(length_ns);
+  }
+}
+
+// Longest that a complete collective took, or a step, in the usual course of things.
 Result<int64_t> LongestUsual(RunContext& context) {
-  return context.derived().QueryOne<int64_t>(
-      "SELECT max(coalesce((SELECT max(k.end_ns - k.arrival_ns) FROM collective AS c"
-      " JOIN collective_call AS k ON k.collective_id = c.id WHERE c.state = 'complete'), 0),"
-      " coalesce((SELECT value FROM run_metric WHERE name = 'step.median_ns'), 0))");
+  TUTTI_ASSIGN_OR_RETURN(
+      const int64_t collective_ns,
+      context.derived().QueryOne<int64_t>(
+          "SELECT coalesce(max(k.end_ns - k.arrival_ns), 0) FROM collective AS c"
+          " JOIN collective_call AS k ON k.collective_id = c.id WHERE c.state = 'complete'"));
+  TUTTI_ASSIGN_OR_RETURN(const int64_t step_ns, UsualStep(context));
+  return std::max(collective_ns, step_ns);
 }
 
 Result<std::vector<int64_t>> MissingRanks(RunContext& context, const FindingFacts& facts,

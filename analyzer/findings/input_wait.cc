@@ -1,11 +1,14 @@
-// Catalogue 1 and 2: steps wait for their input.
+// Catalogue 1 to 3: steps wait for their input.
 //
 // Bound per step: the longest input wait of any rank. The others can't go on without
 // it: they wait for that rank in their next collective, if not for their own loader.
+// Few steps that stall for very long are told apart from a loader that is always late:
+// their mean is no estimate with noise, and the cure is another one.
 #include <algorithm>
 #include <cmath>
 
 #include "analyzer/findings/rule.h"
+#include "analyzer/metrics/percentile.h"
 
 namespace tutti::analyzer {
 namespace {
@@ -22,10 +25,12 @@ std::vector<double> LongestWaits(const FindingFacts& facts) {
   return longest;
 }
 
-// Sum of input waits by rank.
-std::vector<int64_t> WaitOfRanks(const FindingFacts& facts) {
+// Sum of input waits by rank, over the steps that `cost_per_step` charges.
+std::vector<int64_t> WaitOfRanks(const FindingFacts& facts, std::span<const double> cost_per_step) {
   std::vector<int64_t> wait_ns(facts.ranks.size(), 0);
-  for (const StepParts& step : facts.breakdown) {
+  for (size_t i = 0; i < facts.breakdown.size(); ++i) {
+    if (cost_per_step[i] <= 0) continue;
+    const StepParts& step = facts.breakdown[i];
     for (size_t rank = 0; rank < step.size(); ++rank) {
       if (step[rank]) wait_ns[rank] += step[rank]->input_wait_ns;
     }
@@ -34,8 +39,9 @@ std::vector<int64_t> WaitOfRanks(const FindingFacts& facts) {
 }
 
 // Ranks that wait at least half as long as the one that waits most.
-std::vector<int64_t> RanksThatWait(const FindingFacts& facts) {
-  const std::vector<int64_t> wait_ns = WaitOfRanks(facts);
+std::vector<int64_t> RanksThatWait(const FindingFacts& facts,
+                                   std::span<const double> cost_per_step) {
+  const std::vector<int64_t> wait_ns = WaitOfRanks(facts, cost_per_step);
   const int64_t most = *std::max_element(wait_ns.begin(), wait_ns.end());
   std::vector<int64_t> ranks;
   for (size_t i = 0; i < wait_ns.size(); ++i) {
@@ -65,12 +71,11 @@ std::string AdviceFor(const FindingFacts& facts, const std::optional<schema::Loa
              "wait " +
              Duration(busy_ns);
   } else {
-    char factor[32];
-    std::snprintf(factor, sizeof(factor), "%.1f",
-                  static_cast<double>(facts.step_mean_ns) / static_cast<double>(busy_ns));
-    advice = std::string("raise num_workers by a factor of ") + factor +
-             " or more (with 0, load in "
-             "worker processes at all)";
+    // How many workers there are is not known: one more than the loader's time, in steps.
+    const int64_t factor = std::max<int64_t>((facts.step_mean_ns + busy_ns - 1) / busy_ns, 2);
+    advice = "num_workers 0 -> " + std::to_string(factor) +
+             ", so that workers load during the step; with workers already, up to " +
+             std::to_string(factor) + " times as many";
   }
   return advice + "; also prefetch_factor, persistent_workers, a faster or cached data set";
 }
@@ -89,14 +94,101 @@ std::string TitleFor(const std::vector<int64_t>& ranks, size_t all_ranks, const 
   return title;
 }
 
+// Wait of a step from which on it stalls: far beyond what is usual in this run.
+double StallThreshold(const FindingFacts& facts, std::span<const double> waits) {
+  std::vector<double> sorted(waits.begin(), waits.end());
+  std::vector<int64_t> step_ns;
+  for (const schema::RunStepRow& step : facts.counted.steps) {
+    step_ns.push_back(step.end_ns - step.begin_ns);
+  }
+  constexpr double kTimesTheUsualWait = 10;
+  constexpr double kTimesTheUsualStep = 2;
+  return std::max(
+      kTimesTheUsualWait * LowerNearestRank(std::span<double>(sorted), 500),
+      kTimesTheUsualStep * static_cast<double>(MedianOf(std::move(step_ns)).value_or(0)));
+}
+
+// Moves the waits of rare stalls out of `waits`. Nothing, unless there are at least two
+// stalls in the run, warm-up included: the first batch of all is one of them, and one
+// alone may be a hiccup of the machine.
+Result<std::vector<double>> TakeStalls(RunContext& context, const FindingFacts& facts,
+                                       std::vector<double>& waits) {
+  constexpr size_t kRareIsOneIn = 5;
+  std::vector<double> stalls(waits.size(), 0);
+  if (waits.empty()) return stalls;
+  const double threshold = StallThreshold(facts, waits);
+  TUTTI_ASSIGN_OR_RETURN(
+      const int64_t in_run,
+      context.derived().QueryOne<int64_t>(
+          "SELECT count(DISTINCT step) FROM step_breakdown WHERE input_wait_ns >= ?1", threshold));
+  const auto is_stall = [&](double wait) { return wait >= threshold; };
+  const auto count = static_cast<size_t>(std::count_if(waits.begin(), waits.end(), is_stall));
+  if (in_run < 2 || count * kRareIsOneIn > waits.size()) return stalls;
+  for (size_t i = 0; i < waits.size(); ++i) {
+    if (is_stall(waits[i])) std::swap(stalls[i], waits[i]);
+  }
+  return stalls;
+}
+
+void AddEvidence(const FindingFacts& facts, double least_ns, FindingDraft& draft) {
+  for (size_t i = 0; i < facts.breakdown.size() && draft.evidence.size() < 5; ++i) {
+    for (size_t rank = 0; rank < facts.ranks.size(); ++rank) {
+      const auto& parts = facts.breakdown[i][rank];
+      if (!parts || static_cast<double>(parts->input_wait_ns) < least_ns) continue;
+      draft.evidence.push_back(StepEvidence(facts, parts->step, parts->rank,
+                                            Duration(parts->input_wait_ns) + " of input wait"));
+      break;
+    }
+  }
+}
+
+// Catalogue 3. The stalls themselves are measured: only their share must be worth it.
+void FindStalls(const FindingFacts& facts, std::span<const double> stalls,
+                std::vector<FindingDraft>& drafts) {
+  CostOfSteps cost = CostOver(facts, stalls);
+  cost.noise_ns = 0;
+  if (!IsWorthwhile(facts, cost)) return;
+  int64_t count = 0;
+  double longest_ns = 0;
+  double shortest_ns = 0;
+  for (const double stall : stalls) {
+    if (stall <= 0) continue;
+    ++count;
+    longest_ns = std::max(longest_ns, stall);
+    shortest_ns = shortest_ns > 0 ? std::min(shortest_ns, stall) : stall;
+  }
+  FindingDraft draft;
+  draft.ranks = RanksThatWait(facts, stalls);
+  draft.row.kind = "input_wait";
+  draft.row.cause = "input_stall";
+  draft.row.title = std::to_string(count) + " of " + std::to_string(stalls.size()) +
+                    (count == 1 ? " steps waits " : " steps wait up to ") +
+                    Duration(std::llround(longest_ns)) + " for input on " + RankList(draft.ranks) +
+                    ", " + Duration(cost.cost_ns) + " per step; the others hardly wait";
+  draft.row.formula =
+      "sum of the longest step_breakdown.input_wait_ns of the steps that stall, "
+      "over all steps";
+  draft.row.advice =
+      "where an epoch begins there, its workers are started anew: persistent_workers=True; "
+      "else look at what the loader reads in these steps";
+  SetCost(facts, cost, draft.row);
+  draft.row.steps_seen = count;
+  draft.row.reason = "the first batch of all waits as long, or these steps do alike";
+  AddEvidence(facts, shortest_ns, draft);
+  drafts.push_back(std::move(draft));
+}
+
 }  // namespace
 
 Status FindInputWait(RunContext& context, const FindingFacts& facts,
                      std::vector<FindingDraft>& drafts) {
-  const CostOfSteps cost = CostOver(facts, LongestWaits(facts));
+  std::vector<double> waits = LongestWaits(facts);
+  TUTTI_ASSIGN_OR_RETURN(const std::vector<double> stalls, TakeStalls(context, facts, waits));
+  FindStalls(facts, stalls, drafts);
+  const CostOfSteps cost = CostOver(facts, waits);
   if (!IsWorthwhile(facts, cost)) return OkStatus();
   FindingDraft draft;
-  draft.ranks = RanksThatWait(facts);
+  draft.ranks = RanksThatWait(facts, waits);
   TUTTI_ASSIGN_OR_RETURN(const auto loader, LoaderOf(context, draft.ranks.front()));
   draft.row.kind = "input_wait";
   draft.row.title = TitleFor(draft.ranks, facts.ranks.size(), cost, loader);
@@ -104,15 +196,7 @@ Status FindInputWait(RunContext& context, const FindingFacts& facts,
   draft.row.formula = "mean over steps of the longest step_breakdown.input_wait_ns of any rank";
   draft.row.advice = AdviceFor(facts, loader, cost);
   SetCost(facts, cost, draft.row);
-  for (size_t i = 0; i < facts.breakdown.size() && draft.evidence.size() < 5; ++i) {
-    for (size_t rank = 0; rank < facts.ranks.size(); ++rank) {
-      const auto& parts = facts.breakdown[i][rank];
-      if (!parts || parts->input_wait_ns < cost.cost_ns) continue;
-      draft.evidence.push_back(StepEvidence(facts, parts->step, parts->rank,
-                                            Duration(parts->input_wait_ns) + " of input wait"));
-      break;
-    }
-  }
+  AddEvidence(facts, static_cast<double>(cost.cost_ns), draft);
   drafts.push_back(std::move(draft));
   return OkStatus();
 }

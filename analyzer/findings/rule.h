@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/input/steps_that_count.h"
@@ -77,5 +78,8 @@ using FindingRule = Status (*)(RunContext& context, const FindingFacts& facts,
 
 // In the order in which they may claim time.
 std::span<const FindingRule> AllFindingRules();
+
+// Every FindingRow::kind that a rule may draft.
+std::span<const std::string_view> AllFindingKinds();
 
 }  // namespace tutti::analyzer

@@ -1,4 +1,5 @@
 #include <array>
+#include <string_view>
 
 #include "analyzer/findings/rule.h"
 
@@ -16,6 +17,13 @@ std::span<const FindingRule> AllFindingRules() {
   static constexpr std::array<FindingRule, 4> kRules = {FindHangs, FindInputWait, FindStragglers,
                                                         FindExposedComm};
   return kRules;
+}
+
+std::span<const std::string_view> AllFindingKinds() {
+  static constexpr std::array<std::string_view, 6> kKinds = {
+      "hang",      "collective_mismatch", "input_wait",
+      "straggler", "comm_after_backward", "exposed_comm"};
+  return kKinds;
 }
 
 }  // namespace tutti::analyzer

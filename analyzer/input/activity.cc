@@ -215,6 +215,9 @@ Result<RankActivity> ReadActivity(const schema::RankRow& rank, RankTrace& trace,
   } else {
     TUTTI_RETURN_IF_ERROR(ReadOperators(trace, training, data_waits, activity.sets));
     TUTTI_ASSIGN_OR_RETURN(activity.sets.unexplained, LostTime(trace));
+    // Where no operator was recorded, a gap between operators says nothing.
+    TUTTI_ASSIGN_OR_RETURN(const auto ops, trace.Ops());
+    if (ops.empty()) activity.sets.unexplained = IntervalSet{{rank.begin_ns, rank.end_ns}};
   }
   SetCommunication(calls, std::move(named_communication), activity);
   return activity;

@@ -34,7 +34,8 @@ struct RankActivity {
 //   input wait  data waits of training threads
 //   sync        CPU: blocking operators of compute lanes. GPU: host blocked in a
 //               synchronisation or in an allocation of device memory
-//   unexplained CPU: where events were lost. GPU: where launched work had not begun, and
+//   unexplained CPU: where events were lost, and everything if no operator was recorded.
+//               GPU: where launched work had not begun, and
 //               everything if no launch is known
 Result<RankActivity> ReadActivity(const schema::RankRow& rank, RankTrace& trace,
                                   std::span<const schema::LaneRow> lanes,

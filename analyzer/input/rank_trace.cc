@@ -4,14 +4,13 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/input/limits.h"
+#include "analyzer/metrics/communicators.h"
 #include "schema/reader.h"
 #include "schema/trace_file.h"
 
 namespace tutti::analyzer {
 namespace {
-
-// Any real clock is far below; sums of a few such times don't overflow.
-constexpr int64_t kLatestTime = int64_t{1} << 61;
 
 // The columns that passes need of the large tables.
 struct OpColumns {
@@ -55,7 +54,41 @@ struct MemoryColumns {
             allocated_bytes, reserved_bytes, is_oom)
 };
 
-bool IsPossible(int64_t time_ns) { return time_ns > -kLatestTime && time_ns < kLatestTime; }
+bool IsPossible(int64_t time_ns) { return time_ns > -kLatestTimeNs && time_ns < kLatestTimeNs; }
+
+// Replaces values that can't be; returns how many there were.
+template <typename Row>
+int64_t ReplaceBadValues(Row&) {
+  return 0;
+}
+int64_t ReplaceBadValues(schema::CommunicatorRow& row) {
+  int64_t bad = EmptyUnlessIn(row.group_size, 1, kMostRanks) +
+                EmptyUnlessIn(row.group_rank, 0, kMostRanks - 1);
+  const std::vector<int64_t> ranks = ParseRankList(row.global_ranks.value_or(""));
+  if (!ranks.empty() && *std::max_element(ranks.begin(), ranks.end()) >= kMostRanks) {
+    row.global_ranks.reset();
+    ++bad;
+  }
+  return bad;
+}
+int64_t ReplaceBadValues(schema::BatchRow& row) {
+  return EmptyUnlessIn(row.samples, 0, kMostCount) + EmptyUnlessIn(row.tokens, 0, kMostCount);
+}
+int64_t ReplaceBadValues(schema::DataWaitRow& row) {
+  return EmptyUnlessIn(row.queue_depth, 0, kMostCount);
+}
+int64_t ReplaceBadValues(schema::TraceStatRow& row) {
+  return ReplaceUnlessIn(row.count, 0, kMostCount, 0);
+}
+int64_t ReplaceBadValues(schema::CollectiveSourceRow& row) {
+  return EmptyUnlessIn(row.bytes, 0, kMostBytes) + EmptyUnlessIn(row.peer, 0, kMostRanks - 1) +
+         EmptyUnlessIn(row.root, 0, kMostRanks - 1);
+}
+int64_t ReplaceBadValues(MemoryEvent& event) {
+  return EmptyUnlessIn(event.delta_bytes, -kMostBytes, kMostBytes) +
+         EmptyUnlessIn(event.allocated_bytes, -kMostBytes, kMostBytes) +
+         EmptyUnlessIn(event.reserved_bytes, 0, kMostBytes);
+}
 
 template <typename Event>
 bool BeginsBefore(const Event& a, const Event& b) {
@@ -208,6 +241,7 @@ Status RankTrace::ReadMemoryEvents() {
     MemoryEvent event{row.time_ns,     row.device_type,     row.device_id.value_or(-1),
                       row.delta_bytes, row.allocated_bytes, row.reserved_bytes,
                       row.is_oom != 0};
+    bad_values_ += ReplaceBadValues(event);
     int64_t end_ns = event.time_ns;
     if (Align(event.time_ns, end_ns)) events.push_back(std::move(event));
   }));
@@ -222,6 +256,7 @@ Status RankTrace::ReadCollectives() {
   return schema::ForEach<schema::CollectiveSourceRow>(
       database_, "ORDER BY id", [&](const schema::CollectiveSourceRow& row) {
         CollectiveEvent event{row, Text(row.op_id), Text(row.dtype_id)};
+        bad_values_ += ReplaceBadValues(event.row);
         if (row.enqueue_ns && !IsPossible(*row.enqueue_ns)) event.row.enqueue_ns.reset();
         if (event.row.enqueue_ns) *event.row.enqueue_ns += offset_ns;
         if (row.begin_ns) {
@@ -237,6 +272,7 @@ template <typename Row>
 Status RankTrace::ReadSmall(Table<Row>& table) {
   TUTTI_RETURN_IF_ERROR(schema::ForEach<Row>(database_, "", [&](const Row& row) {
     Row aligned = row;
+    bad_values_ += ReplaceBadValues(aligned);
     if constexpr (requires { aligned.time_ns; }) {
       int64_t end_ns = aligned.time_ns;
       if (!Align(aligned.time_ns, end_ns)) return;

@@ -4,7 +4,8 @@
 // dropped and opened again.
 //
 // Rows that contradict themselves (end before begin, times beyond any clock) are left
-// out and counted in bad_rows(). Text stays as it is in the file: printers make it safe.
+// out and counted in bad_rows(). Other values that can't be (limits.h) are taken as
+// unknown and counted in bad_values(). Text stays as it is in the file: printers make it safe.
 // Not thread-safe; spans live as long as the object.
 #pragma once
 
@@ -107,6 +108,7 @@ class RankTrace {
 
   int64_t end_ns() const { return options_.end_ns; }
   int64_t bad_rows() const { return bad_rows_; }
+  int64_t bad_values() const { return bad_values_; }
   bool failed() const { return failed_; }  // a table could not be read
   size_t resident_bytes() const { return resident_bytes_; }
 
@@ -138,6 +140,7 @@ class RankTrace {
   Options options_;
   std::unordered_map<int64_t, std::string> strings_;
   int64_t bad_rows_ = 0;
+  int64_t bad_values_ = 0;
   size_t resident_bytes_ = 0;
   bool failed_ = false;
 

@@ -2,26 +2,72 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 
 namespace tutti::analyzer {
 namespace {
 
 constexpr size_t kFewestPeriods = 3;
 constexpr double kRegularShare = 0.95;
+constexpr size_t kMostRunsPerStep = 8;
+constexpr double kAlternatingRatio = 1.2;
+constexpr size_t kFewestAlternations = 8;
 
-// Steps that end at `ends`, with what comes before the first and after the last as
-// partial ones.
-std::vector<HostStep> StepsBetween(std::span<const int64_t> ends, Interval capture) {
+// Steps that end at `ends`; what comes before the first is part of it.
+std::vector<HostStep> StepsBetween(std::span<const int64_t> ends, int64_t capture_begin_ns) {
   std::vector<HostStep> steps;
-  int64_t begin = capture.begin_ns;
+  int64_t begin = std::min(capture_begin_ns, ends.empty() ? capture_begin_ns : ends.front());
   for (const int64_t end : ends) {
     steps.push_back({static_cast<int64_t>(steps.size()), {begin, end}, steps.empty()});
     begin = end;
   }
-  if (!steps.empty() && begin < capture.end_ns) {
-    steps.push_back({static_cast<int64_t>(steps.size()), {begin, capture.end_ns}, true});
-  }
   return steps;
+}
+
+// Optimizer runs without backward between them, and what they and the backward functions
+// before them are.
+struct OptimizerGroup {
+  int64_t end_ns = 0;
+  std::vector<int64_t> names;  // optimizer runs in order, then backward functions sorted
+};
+
+std::vector<OptimizerGroup> GroupRuns(std::span<const OptimizerRun> optimizer,
+                                      std::span<const BackwardBegin> backward) {
+  std::vector<OptimizerGroup> groups;
+  auto next = backward.begin();
+  for (const OptimizerRun& run : optimizer) {
+    std::vector<int64_t> names;
+    for (; next != backward.end() && next->time_ns < run.time.begin_ns; ++next) {
+      // One that began inside the optimizer (a closure's) belongs to the run before.
+      if (groups.empty() || next->time_ns >= groups.back().end_ns) names.push_back(next->name_id);
+    }
+    if (!groups.empty() && !backward.empty() && names.empty()) {
+      groups.back().end_ns = std::max(groups.back().end_ns, run.time.end_ns);
+      groups.back().names.push_back(run.name_id);
+      continue;
+    }
+    // Threads of several devices run backward functions in any order.
+    std::sort(names.begin(), names.end());
+    names.insert(names.begin(), run.name_id);
+    groups.push_back({run.time.end_ns, std::move(names)});
+  }
+  return groups;
+}
+
+// Whether short and long turns alternate from the second one on (the first holds set-up).
+bool LengthsAlternate(std::span<const OptimizerGroup> groups) {
+  size_t pairs = 0;
+  size_t odd_longer = 0;
+  size_t even_longer = 0;
+  for (size_t i = 1; i + 1 < groups.size(); ++i) {
+    const auto length = static_cast<double>(groups[i].end_ns - groups[i - 1].end_ns);
+    const auto next = static_cast<double>(groups[i + 1].end_ns - groups[i].end_ns);
+    ++pairs;
+    if (length > kAlternatingRatio * next) ++(i % 2 == 1 ? odd_longer : even_longer);
+    if (next > kAlternatingRatio * length) ++(i % 2 == 1 ? even_longer : odd_longer);
+  }
+  return pairs >= kFewestAlternations && static_cast<double>(std::max(odd_longer, even_longer)) >=
+                                             kRegularShare * static_cast<double>(pairs);
 }
 
 // First index from which the series repeats with `period`, allowing few exceptions.
@@ -67,26 +113,6 @@ std::vector<StepWindow> BuildWindows(std::span<const HostStep> steps,
   return windows;
 }
 
-std::vector<HostStep> StepsFromOptimizer(std::span<const Interval> optimizer,
-                                         std::span<const int64_t> backward_begin_ns,
-                                         Interval capture) {
-  std::vector<int64_t> ends;
-  auto backward = backward_begin_ns.begin();
-  for (const Interval& run : optimizer) {
-    bool backward_between = ends.empty() || backward_begin_ns.empty();
-    while (backward != backward_begin_ns.end() && *backward < run.begin_ns) {
-      backward_between = backward_between || *backward >= ends.back();
-      ++backward;
-    }
-    if (backward_between) {
-      ends.push_back(run.end_ns);
-    } else {
-      ends.back() = std::max(ends.back(), run.end_ns);
-    }
-  }
-  return StepsBetween(ends, capture);
-}
-
 std::optional<Period> FindPeriod(std::span<const int64_t> symbols) {
   for (size_t period = 1; period * kFewestPeriods <= symbols.size(); ++period) {
     if (const std::optional<size_t> first = FirstRegular(symbols, period)) {
@@ -96,8 +122,30 @@ std::optional<Period> FindPeriod(std::span<const int64_t> symbols) {
   return std::nullopt;
 }
 
+OptimizerSteps StepsFromOptimizer(std::span<const OptimizerRun> optimizer,
+                                  std::span<const BackwardBegin> backward,
+                                  int64_t capture_begin_ns) {
+  const std::vector<OptimizerGroup> groups = GroupRuns(optimizer, backward);
+  std::map<std::vector<int64_t>, int64_t> symbol_of;
+  std::vector<int64_t> symbols;
+  for (const OptimizerGroup& group : groups) {
+    const auto next = static_cast<int64_t>(symbol_of.size());
+    symbols.push_back(symbol_of.emplace(group.names, next).first->second);
+  }
+  Period period = FindPeriod(symbols).value_or(Period{1, 0});
+  if (period.period > kMostRunsPerStep) period = {1, 0};  // a rare extra, no longer step
+  if (symbol_of.size() == 1 && LengthsAlternate(groups)) period = {2, 0};
+  std::vector<int64_t> ends;
+  const size_t last_of_step = (period.first + period.period - 1) % period.period;
+  for (size_t i = last_of_step; i < groups.size(); i += period.period) {
+    ends.push_back(groups[i].end_ns);
+  }
+  return {StepsBetween(ends, capture_begin_ns), period.period};
+}
+
 std::vector<HostStep> StepsFromCollectives(std::span<const int64_t> symbols,
-                                           std::span<const Interval> intervals, Interval capture) {
+                                           std::span<const Interval> intervals,
+                                           int64_t capture_begin_ns) {
   const std::optional<Period> period = FindPeriod(symbols);
   if (!period) return {};
   // The period may begin anywhere in a step: it is cut where the longest pauses between
@@ -116,7 +164,7 @@ std::vector<HostStep> StepsFromCollectives(std::span<const int64_t> symbols,
     for (size_t k = first; k < i; ++k) end = std::max(end, intervals[k].end_ns);
     if (ends.empty() || end > ends.back()) ends.push_back(end);
   }
-  return StepsBetween(ends, capture);
+  return StepsBetween(ends, capture_begin_ns);
 }
 
 std::vector<StepKey> KeysOf(std::span<const int64_t> numbers) {

@@ -43,14 +43,29 @@ struct StepWindow {
 std::vector<StepWindow> BuildWindows(std::span<const HostStep> steps,
                                      std::span<const LaunchedWork> work);
 
-// Steps that end with each optimizer run, from `capture` begin to its end. Optimizer
-// runs without a backward function between them (several optimizers, parameter groups)
-// end one step together. The first step holds set-up and the last one has no optimizer
-// run: both partial. `optimizer` and `backward_begin_ns` sorted; without any backward
-// function every optimizer run ends a step.
-std::vector<HostStep> StepsFromOptimizer(std::span<const Interval> optimizer,
-                                         std::span<const int64_t> backward_begin_ns,
-                                         Interval capture);
+struct OptimizerRun {
+  Interval time;
+  int64_t name_id = 0;
+};
+struct BackwardBegin {
+  int64_t time_ns = 0;
+  int64_t name_id = 0;
+};
+struct OptimizerSteps {
+  std::vector<HostStep> steps;
+  size_t runs_per_step = 1;  // optimizer runs, those without backward between them as one
+};
+
+// Steps that end with the optimizer, from `capture_begin_ns` on. Optimizer runs without a
+// backward function between them (parameter groups) are one; without any backward
+// function each stands alone. Where runs differ in turn (generator and critic), by name,
+// by the backward functions before them or, of two, by the time they take, a step is the
+// shortest sequence that repeats, of at most eight, and begins with the first one.
+// The first step holds set-up: partial. What follows the last is none: the program's
+// end, or less than a step. `optimizer` and `backward` sorted by time. O(n log n).
+OptimizerSteps StepsFromOptimizer(std::span<const OptimizerRun> optimizer,
+                                  std::span<const BackwardBegin> backward,
+                                  int64_t capture_begin_ns);
 
 // What repeats in a series of symbols: s[i] == s[i + period] from `first` on.
 struct Period {
@@ -61,11 +76,12 @@ struct Period {
 // of at most a third of it, and that is seen at least three times. O(n * period).
 std::optional<Period> FindPeriod(std::span<const int64_t> symbols);
 
-// Steps that end with the last collective of each period, partial as above. `symbols`
-// says what each collective is (communicator, op, bytes), `intervals` when it ran; both
-// in order of time. Empty if nothing repeats.
+// Steps that end with the last collective of each period; the first is partial and none
+// follows the last, as above. `symbols` says what each collective is (communicator, op,
+// bytes), `intervals` when it ran; both in order of time. Empty if nothing repeats.
 std::vector<HostStep> StepsFromCollectives(std::span<const int64_t> symbols,
-                                           std::span<const Interval> intervals, Interval capture);
+                                           std::span<const Interval> intervals,
+                                           int64_t capture_begin_ns);
 
 // Steps of different ranks are the same if the program called them the same: by number
 // and occurrence (numbers start again with each epoch in many programs).

@@ -60,23 +60,71 @@ TEST(BuildWindows, WindowsAndGapsFillTheTimeFromFirstToLast) {
 }
 
 TEST(StepsFromOptimizer, EachRunAfterABackwardEndsAStep) {
-  // Two optimizers end each of two steps.
-  const Interval optimizer[] = {{20, 22}, {23, 25}, {40, 42}, {43, 45}};
-  const int64_t backward[] = {10, 15, 30, 35};
-  const std::vector<HostStep> steps = StepsFromOptimizer(optimizer, backward, {0, 50});
-  ASSERT_EQ(steps.size(), 3u);
+  // Two optimizers end each of two steps; nothing ends what follows.
+  const OptimizerRun optimizer[] = {{{20, 22}}, {{23, 25}}, {{40, 42}}, {{43, 45}}};
+  const BackwardBegin backward[] = {{10}, {15}, {30}, {35}, {47}};
+  const std::vector<HostStep> steps = StepsFromOptimizer(optimizer, backward, 0).steps;
+  ASSERT_EQ(steps.size(), 2u);
   EXPECT_EQ(steps[0].host, (Interval{0, 25}));
   EXPECT_TRUE(steps[0].is_partial);
   EXPECT_EQ(steps[1].host, (Interval{25, 45}));
   EXPECT_FALSE(steps[1].is_partial);
-  EXPECT_EQ(steps[2].host, (Interval{45, 50}));
-  EXPECT_TRUE(steps[2].is_partial);
 }
 
 TEST(StepsFromOptimizer, WithoutBackwardFunctionsEveryRunEndsAStep) {
-  const Interval optimizer[] = {{20, 22}, {40, 42}};
-  EXPECT_EQ(StepsFromOptimizer(optimizer, {}, {0, 42}).size(), 2u);
-  EXPECT_TRUE(StepsFromOptimizer({}, {}, {0, 42}).empty());
+  const OptimizerRun optimizer[] = {{{20, 22}}, {{40, 42}}};
+  EXPECT_EQ(StepsFromOptimizer(optimizer, {}, 0).steps.size(), 2u);
+  EXPECT_TRUE(StepsFromOptimizer({}, {}, 0).steps.empty());
+}
+
+// Each turn: a backward function of its own network at 0, the optimizer at [8, 10).
+struct Turn {
+  int64_t length;
+  int64_t backward_name;
+};
+OptimizerSteps StepsOfTurns(std::span<const Turn> turns) {
+  std::vector<OptimizerRun> optimizer;
+  std::vector<BackwardBegin> backward;
+  int64_t t = 0;
+  for (const Turn& turn : turns) {
+    backward.push_back({t, turn.backward_name});
+    optimizer.push_back({{t + 8, t + 10}});
+    t += turn.length;
+  }
+  return StepsFromOptimizer(optimizer, backward, 0);
+}
+
+TEST(StepsFromOptimizer, CriticAndGeneratorInTurnMakeOneStep) {
+  std::vector<Turn> turns;
+  for (int64_t step = 0; step < 5; ++step) {
+    for (const int64_t network : {1, 1, 1, 2}) turns.push_back({10, network});
+  }
+  const OptimizerSteps found = StepsOfTurns(turns);
+  EXPECT_EQ(found.runs_per_step, 4u);
+  ASSERT_EQ(found.steps.size(), 5u);
+  EXPECT_EQ(found.steps[1].host, (Interval{40, 80}));
+}
+
+TEST(StepsFromOptimizer, TwoAlikeNetworksAreToldByTheirTurns) {
+  std::vector<Turn> turns;
+  for (int64_t step = 0; step < 6; ++step) {
+    turns.push_back({10 + step % 3, 1});
+    turns.push_back({25, 1});
+  }
+  const OptimizerSteps found = StepsOfTurns(turns);
+  EXPECT_EQ(found.runs_per_step, 2u);
+  EXPECT_EQ(found.steps.size(), 6u);
+}
+
+TEST(StepsFromOptimizer, ARareExtraOrNoiseMakesNoLongerStep) {
+  std::vector<Turn> turns;
+  for (int64_t step = 0; step < 60; ++step) {
+    turns.push_back({step % 5 == 0 ? 40 : 20, step % 20 == 19 ? 2 : 1});
+  }
+  EXPECT_EQ(StepsOfTurns(turns).steps.size(), 60u);
+  std::mt19937 random(7);
+  for (Turn& turn : turns) turn = {10 + static_cast<int64_t>(random() % 30), 1};
+  EXPECT_EQ(StepsOfTurns(turns).steps.size(), 60u);
 }
 
 TEST(FindPeriod, FindsTheShortestAfterAnIrregularStart) {
@@ -104,13 +152,12 @@ TEST(StepsFromCollectives, CutsAtTheLongestPause) {
     symbols.insert(symbols.end(), {1, 2});
     intervals.insert(intervals.end(), {{begin, begin + 10}, {begin + 12, begin + 20}});
   }
-  const std::vector<HostStep> steps = StepsFromCollectives(symbols, intervals, {0, 650});
-  ASSERT_EQ(steps.size(), 7u);
+  const std::vector<HostStep> steps = StepsFromCollectives(symbols, intervals, 0);
+  ASSERT_EQ(steps.size(), 6u);
   EXPECT_EQ(steps[0].host, (Interval{0, 120}));
   EXPECT_EQ(steps[1].host, (Interval{120, 220}));
   EXPECT_TRUE(steps[0].is_partial);
   EXPECT_FALSE(steps[5].is_partial);
-  EXPECT_TRUE(steps[6].is_partial);
 }
 
 TEST(NumberSteps, KeepsEpochsApartAndFillsHoles) {

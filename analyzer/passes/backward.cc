@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "analyzer/input/activity.h"
+#include "analyzer/input/limits.h"
 #include "analyzer/input/matched_calls.h"
 #include "analyzer/input/step_index.h"
 #include "analyzer/metrics/names.h"
@@ -70,10 +71,10 @@ Status CountCalls(RunContext& context, int64_t rank,
     const auto row = rows.find(step);
     if (row == rows.end()) continue;
     ++row->second.calls;
-    row->second.bytes += bytes;
+    row->second.bytes = SaturatingAdd(row->second.bytes, bytes);
     if (enqueue_ns < row->second.end_ns) continue;
     ++row->second.calls_after;
-    row->second.bytes_after += bytes;
+    row->second.bytes_after = SaturatingAdd(row->second.bytes_after, bytes);
   }
 }
 

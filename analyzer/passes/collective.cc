@@ -332,6 +332,8 @@ void SetTiming(const std::vector<CallTime>& times, Matched& matched) {
 }
 
 void SetBandwidth(schema::CollectiveRow& row) {
+  // What did not come about moved no data.
+  if (row.state == "hung" || row.state == "open" || row.state == "mismatched") return;
   const std::optional<int64_t> time_ns = row.transfer_ns ? row.transfer_ns : row.duration_ns;
   if (!row.bytes || !time_ns) return;
   const std::optional<Bandwidth> bandwidth =

@@ -17,7 +17,12 @@ Status Store(RunContext& context, std::vector<FindingDraft>& drafts) {
   std::vector<schema::FindingRow> rows;
   std::vector<schema::FindingRankRow> ranks;
   std::vector<schema::FindingEvidenceRow> evidence;
+  const auto kinds = AllFindingKinds();
   for (FindingDraft& draft : drafts) {
+    // A kind that the list lacks could not be named in a gate.
+    if (std::find(kinds.begin(), kinds.end(), draft.row.kind) == kinds.end()) {
+      return BadDataError("finding of unlisted kind " + draft.row.kind + "; please report this");
+    }
     draft.row.id = static_cast<int64_t>(rows.size()) + 1;
     for (const int64_t rank : draft.ranks) ranks.push_back({draft.row.id, rank});
     for (size_t i = 0; i < draft.evidence.size(); ++i) {

@@ -142,11 +142,35 @@ Status WriteStreams(RunContext& context, const schema::RankRow& rank, RankTrace&
   return context.Write(lanes);
 }
 
+// Without operators and kernels compute is not small but unknown.
+Status WriteNoOperators(RunContext& context, int64_t ranks) {
+  if (ranks == 0) return OkStatus();
+  schema::DataIssueRow issue;
+  issue.severity = "data_loss";
+  issue.name = "no_operators";
+  issue.origin = "analysis";
+  issue.source = "analyzer.lanes";
+  issue.count = ranks;
+  issue.detail = "no operator was recorded on " + std::to_string(ranks) +
+                 (ranks == 1 ? " rank" : " ranks") +
+                 ": compute is unknown there, and the time that is neither communication nor "
+                 "input wait is counted as idle, unexplained";
+  issue.advice = "record with the torch source (--trace torch,...)";
+  return context.AddIssue(issue);
+}
+
 Status Run(RunContext& context) {
-  return context.ForEachRank([&](const schema::RankRow& rank, RankTrace& trace) -> Status {
-    TUTTI_RETURN_IF_ERROR(WriteThreads(context, rank, trace));
-    return WriteStreams(context, rank, trace);
-  });
+  int64_t without_operators = 0;
+  const Status written =
+      context.ForEachRank([&](const schema::RankRow& rank, RankTrace& trace) -> Status {
+        TUTTI_RETURN_IF_ERROR(WriteThreads(context, rank, trace));
+        TUTTI_RETURN_IF_ERROR(WriteStreams(context, rank, trace));
+        TUTTI_ASSIGN_OR_RETURN(const auto ops, trace.Ops());
+        TUTTI_ASSIGN_OR_RETURN(const auto events, trace.DeviceEvents());
+        without_operators += ops.empty() && events.empty() ? 1 : 0;
+        return OkStatus();
+      });
+  return written.ok() ? WriteNoOperators(context, without_operators) : written;
 }
 
 }  // namespace

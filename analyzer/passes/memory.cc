@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "analyzer/input/limits.h"
 #include "analyzer/input/step_index.h"
 #include "analyzer/metrics/memory_curve.h"
 #include "analyzer/pass.h"
@@ -24,7 +25,7 @@ void Add(const MemoryEvent& event, AllocatorEvents& allocator) {
   if (event.is_oom) ++row.ooms;
   if (event.delta_bytes && *event.delta_bytes > 0 && !event.is_oom) {
     ++row.allocations;
-    row.allocated_bytes += *event.delta_bytes;
+    row.allocated_bytes = SaturatingAdd(row.allocated_bytes, *event.delta_bytes);
   } else if (!event.is_oom) {
     ++row.releases;
   }

@@ -30,7 +30,7 @@ TEST(DataWait, CountsNestedMarksOnceAndKnowsTheLoader) {
 
 TEST(DataWait, SaysWhatLiesBetweenTheMarkedSteps) {
   TraceBuilder rank(0, 1, 1'000'000);
-  rank.Step(0, 0, 10).DataWait(10, 15).Step(1, 15, 25);
+  rank.Step(0, 0, 10).Op("aten::mm", 0, 9).DataWait(10, 15).Step(1, 15, 25);
   RunFolder run;
   const Derived derived(run.Add(rank));
   EXPECT_EQ(derived.Query("SELECT name, count FROM data_issue"), "data_wait_outside_steps|1");
@@ -76,10 +76,10 @@ TEST(Throughput, SamplesPerSecondAreOfTheJobsPeriod) {
   RunFolder run;
   const Derived derived(run.Add(rank0).Add(rank1));
   EXPECT_EQ(derived.Query("SELECT count(*), sum(samples) FROM step_batch"), "10|320");
-  // 64 samples and 2,000 tokens each 100 ms; the first step is warm-up.
+  // A step, 64 samples and 2,000 tokens each 100 ms; the first step is warm-up.
   EXPECT_EQ(derived.Query("SELECT value FROM run_metric WHERE name LIKE 'throughput.%_per_s'"
                           " ORDER BY name"),
-            "640\n20000");
+            "640\n10\n20000");
 }
 
 // Ten steps of four ranks: rank 2 computes 8 ms, the others 6 ms; transfer takes 1 ms.

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "analyzer/input/limits.h"
 #include "analyzer/pass.h"
 #include "common/interval.h"
 #include "schema/rows.h"
@@ -25,7 +26,17 @@ struct FileFacts {
   schema::InputFileRow file;
   schema::RankRow rank;
   std::vector<schema::TraceStatRow> stats;
+  int64_t bad_values = 0;  // of the process
 };
+
+int64_t ReplaceBadValues(schema::ProcessRow& process) {
+  return EmptyUnlessIn(process.rank, 0, kMostRanks - 1) +
+         EmptyUnlessIn(process.local_rank, 0, kMostRanks - 1) +
+         EmptyUnlessIn(process.world_size, 1, kMostRanks) +
+         EmptyUnlessIn(process.begin_ns, -kLatestTimeNs, kLatestTimeNs) +
+         EmptyUnlessIn(process.end_ns, -kLatestTimeNs, kLatestTimeNs) +
+         ReplaceUnlessIn(process.attempt, 0, kMostCount, 0);
+}
 
 Result<int64_t> CountRows(schema::Database& trace, const char* table) {
   return trace.QueryOne<int64_t>("SELECT count(*) FROM \"" + std::string(table) + "\"");
@@ -61,13 +72,15 @@ Result<std::optional<Interval>> EventSpan(schema::Database& trace) {
 
 Status ReadProcess(schema::Database& trace, FileFacts& facts) {
   TUTTI_ASSIGN_OR_RETURN(const std::vector<schema::ProcessRow> processes,
-                         schema::ReadAll<schema::ProcessRow>(trace, "ORDER BY pid LIMIT 1"));
+                         schema::ReadAll<schema::ProcessRow>(trace, "ORDER BY pid LIMIT 2"));
   schema::RankRow& rank = facts.rank;
   TUTTI_ASSIGN_OR_RETURN(const std::optional<Interval> span, EventSpan(trace));
   rank.begin_ns = span ? span->begin_ns : 0;
   rank.end_ns = span ? span->end_ns : 0;
   if (processes.empty()) return OkStatus();
-  const schema::ProcessRow& process = processes.front();
+  schema::ProcessRow process = processes.front();
+  // A file is of one process: of several it is not known which one the rows are of.
+  facts.bad_values = ReplaceBadValues(process) + (processes.size() > 1 ? 1 : 0);
   facts.file.rank = process.rank ? process.rank : facts.file.rank;
   facts.file.attempt = process.attempt;
   rank.host = process.host;
@@ -93,8 +106,10 @@ Status ReadFacts(schema::Database& trace, FileFacts& facts) {
   TUTTI_ASSIGN_OR_RETURN(const int64_t kernels, CountRows(trace, "kernel"));
   facts.rank.device_kind = kernels > 0 ? "gpu" : "cpu";
   TUTTI_ASSIGN_OR_RETURN(facts.stats, schema::ReadAll<schema::TraceStatRow>(trace, "ORDER BY id"));
-  for (const schema::TraceStatRow& stat : facts.stats) {
-    if (stat.severity == "data_loss") facts.rank.events_lost += std::max<int64_t>(stat.count, 0);
+  for (schema::TraceStatRow& stat : facts.stats) {
+    facts.bad_values += ReplaceUnlessIn(stat.count, 0, kMostCount, 0);
+    if (stat.severity != "data_loss") continue;
+    facts.rank.events_lost = SaturatingAdd(facts.rank.events_lost, stat.count);
   }
   return OkStatus();
 }
@@ -253,6 +268,35 @@ Status WriteFileIssues(RunContext& context, const std::vector<FileFacts>& all) {
   return OkStatus();
 }
 
+// "exited with 1", "was ended by signal 9".
+std::string HowItEnded(int64_t exit_status) {
+  constexpr int64_t kSignals = 128;  // as a shell tells them
+  if (exit_status > kSignals && exit_status < 2 * kSignals) {
+    return "ended by signal " + std::to_string(exit_status - kSignals);
+  }
+  return "exited with " + std::to_string(exit_status);
+}
+
+// "rank 3 exited with 1, ranks 0 to 2 ended by signal 6".
+Status WriteFailures(RunContext& context, const std::vector<FileFacts*>& used) {
+  std::map<int64_t, std::set<int64_t>> ranks_by_status;
+  int64_t failed = 0;
+  for (const FileFacts* facts : used) {
+    const int64_t status = facts->rank.exit_status.value_or(0);
+    if (status == 0) continue;
+    ranks_by_status[status].insert(facts->rank.rank);
+    ++failed;
+  }
+  if (failed == 0) return OkStatus();
+  std::string detail;
+  for (const auto& [status, ranks] : ranks_by_status) {
+    detail += (detail.empty() ? "" : ", ") + std::string(ranks.size() == 1 ? "rank " : "ranks ") +
+              ListOfRanks(ranks) + " " + HowItEnded(status);
+  }
+  return context.AddIssue(Issue("notice", "ranks_failed", failed, std::move(detail),
+                                "the job did not end well: its last steps may be of its failure"));
+}
+
 Status WriteClockIssue(RunContext& context, const std::vector<FileFacts*>& used) {
   std::set<int64_t> domains;
   for (const FileFacts* facts : used) domains.insert(facts->rank.clock_domain);
@@ -302,10 +346,12 @@ Status Run(RunContext& context) {
   for (const FileFacts* facts : used) {
     TUTTI_RETURN_IF_ERROR(context.Write(std::span<const schema::RankRow>(&facts->rank, 1)));
     TUTTI_RETURN_IF_ERROR(WriteStats(context, *facts));
+    context.AddBadValues(facts->rank.rank, facts->bad_values);
   }
   const int64_t expected = ExpectedRanks(used);
   TUTTI_RETURN_IF_ERROR(WriteMissingRanks(context, used, expected));
   TUTTI_RETURN_IF_ERROR(WriteFileIssues(context, all));
+  TUTTI_RETURN_IF_ERROR(WriteFailures(context, used));
   TUTTI_RETURN_IF_ERROR(WriteClockIssue(context, used));
   return WriteMeta(context, used, expected);
 }

@@ -108,6 +108,18 @@ TEST(StepBreakdown, WhereEventsWereLostAGapIsNotTheHosts) {
   EXPECT_EQ(derived.Query("SELECT events_lost FROM rank"), "7");
 }
 
+TEST(StepBreakdown, WithoutOperatorsNothingIsSaidToBeTheHosts) {
+  TraceBuilder rank(0, 1);
+  rank.Step(0, 0, 100).DataWait(0, 10);
+  RunFolder run;
+  const Derived derived(run.Add(rank));
+  EXPECT_EQ(derived.Query("SELECT compute_ns, input_wait_ns, host_bound_ns, idle_ns"
+                          " FROM step_breakdown"),
+            "0|10|0|90");
+  EXPECT_EQ(derived.Query("SELECT severity, name, count FROM data_issue"),
+            "data_loss|no_operators|1");
+}
+
 // us         0         10        20        30        40
 // launch     [1)  [2)                 [3)
 // kernel            [gemm====)            [nccl=====)

@@ -18,6 +18,8 @@ namespace {
 struct RankSteps {
   int64_t rank = 0;
   std::string origin;
+  size_t runs_per_step = 1;  // of optimizers, where steps are inferred from them
+  int64_t uncovered = 0;     // steps that are left out because recording had stopped
   std::vector<HostStep> steps;
   std::vector<StepWindow> windows;
   std::vector<StepKey> keys;
@@ -50,8 +52,8 @@ std::vector<HostStep> MarkedSteps(std::span<const schema::StepRow> rows, int64_t
 
 // Optimizer runs and begins of backward functions on training threads.
 struct OptimizerEvidence {
-  std::vector<Interval> optimizer;
-  std::vector<int64_t> backward_begin_ns;
+  std::vector<OptimizerRun> optimizer;
+  std::vector<BackwardBegin> backward;
 };
 
 Result<OptimizerEvidence> CollectOptimizer(RankTrace& trace) {
@@ -59,26 +61,28 @@ Result<OptimizerEvidence> CollectOptimizer(RankTrace& trace) {
   TUTTI_ASSIGN_OR_RETURN(const auto ops, trace.Ops());
   std::map<int64_t, bool> is_optimizer;
   for (const OpEvent& op : ops) {
-    if (op.scope == kScopeBackward) evidence.backward_begin_ns.push_back(op.begin_ns);
+    if (op.scope == kScopeBackward) evidence.backward.push_back({op.begin_ns, op.name_id});
     if (op.scope == kScopeFunction || op.scope == kScopeBackward || op.is_open) continue;
     const auto [known, is_new] = is_optimizer.emplace(op.name_id, false);
     if (is_new) known->second = IsOptimizerStep(trace.Text(op.name_id));
-    if (known->second) evidence.optimizer.push_back({op.begin_ns, op.end_ns});
+    if (known->second) evidence.optimizer.push_back({{op.begin_ns, op.end_ns}, op.name_id});
   }
   if (evidence.optimizer.empty()) {
     TUTTI_ASSIGN_OR_RETURN(const auto phases, trace.Phases());
     for (const schema::PhaseRow& phase : phases) {
       if (phase.phase == "optimizer" && phase.end_ns) {
-        evidence.optimizer.push_back({phase.begin_ns, *phase.end_ns});
+        evidence.optimizer.push_back({{phase.begin_ns, *phase.end_ns}, 0});
       }
     }
   }
-  SortByBegin(evidence.optimizer);
-  std::sort(evidence.backward_begin_ns.begin(), evidence.backward_begin_ns.end());
+  std::sort(evidence.optimizer.begin(), evidence.optimizer.end(),
+            [](const auto& a, const auto& b) { return a.time.begin_ns < b.time.begin_ns; });
+  std::sort(evidence.backward.begin(), evidence.backward.end(),
+            [](const auto& a, const auto& b) { return a.time_ns < b.time_ns; });
   return evidence;
 }
 
-Result<std::vector<HostStep>> CollectiveSteps(RankTrace& trace, Interval capture) {
+Result<std::vector<HostStep>> CollectiveSteps(RankTrace& trace, int64_t capture_begin_ns) {
   TUTTI_ASSIGN_OR_RETURN(const auto calls, trace.Collectives());
   std::map<std::tuple<int64_t, std::string, int64_t>, int64_t> symbol_of;
   std::vector<int64_t> symbols;
@@ -90,7 +94,7 @@ Result<std::vector<HostStep>> CollectiveSteps(RankTrace& trace, Interval capture
     symbols.push_back(symbol_of.emplace(key, static_cast<int64_t>(symbol_of.size())).first->second);
     intervals.push_back({*call.row.begin_ns, *call.row.end_ns});
   }
-  return StepsFromCollectives(symbols, intervals, capture);
+  return StepsFromCollectives(symbols, intervals, capture_begin_ns);
 }
 
 Status FindSteps(const schema::RankRow& rank, RankTrace& trace, RankSteps& found) {
@@ -101,11 +105,14 @@ Status FindSteps(const schema::RankRow& rank, RankTrace& trace, RankSteps& found
 
   TUTTI_ASSIGN_OR_RETURN(const OptimizerEvidence evidence, CollectOptimizer(trace));
   found.origin = "inferred_optimizer";
-  found.steps = StepsFromOptimizer(evidence.optimizer, evidence.backward_begin_ns, capture);
+  OptimizerSteps inferred =
+      StepsFromOptimizer(evidence.optimizer, evidence.backward, capture.begin_ns);
+  found.steps = std::move(inferred.steps);
+  found.runs_per_step = inferred.runs_per_step;
   if (!found.steps.empty()) return OkStatus();
 
   found.origin = "inferred_collective";
-  TUTTI_ASSIGN_OR_RETURN(found.steps, CollectiveSteps(trace, capture));
+  TUTTI_ASSIGN_OR_RETURN(found.steps, CollectiveSteps(trace, capture.begin_ns));
   if (!found.steps.empty()) return OkStatus();
 
   found.origin = "whole_trace";
@@ -151,10 +158,37 @@ Status TagSteps(RankTrace& trace, RankSteps& found) {
   return OkStatus();
 }
 
+// When recording stopped for want of room while the program went on. What is in the file
+// from then on is not all that happened.
+Result<std::optional<int64_t>> RecordingStopped(RankTrace& trace) {
+  TUTTI_ASSIGN_OR_RETURN(const auto stats, trace.Stats());
+  std::optional<int64_t> stopped_ns;
+  for (const schema::TraceStatRow& stat : stats) {
+    if (stat.name != "max_size_reached" && stat.name != "spool_full") continue;
+    if (!stat.begin_ns) continue;
+    stopped_ns = std::min(stopped_ns.value_or(*stat.begin_ns), *stat.begin_ns);
+  }
+  return stopped_ns;
+}
+
+// A run without a whole step before that keeps its steps: better little than nothing.
+Status DropUncovered(RankTrace& trace, RankSteps& found) {
+  TUTTI_ASSIGN_OR_RETURN(const std::optional<int64_t> stopped_ns, RecordingStopped(trace));
+  if (!stopped_ns || found.origin == "whole_trace") return OkStatus();
+  const auto covered = std::find_if(found.steps.begin(), found.steps.end(), [&](const auto& step) {
+    return step.host.end_ns > *stopped_ns;
+  });
+  if (covered == found.steps.begin()) return OkStatus();
+  found.uncovered = found.steps.end() - covered;
+  found.steps.erase(covered, found.steps.end());
+  return OkStatus();
+}
+
 Result<RankSteps> StepsOfRank(const schema::RankRow& rank, RankTrace& trace) {
   RankSteps found;
   found.rank = rank.rank;
   TUTTI_RETURN_IF_ERROR(FindSteps(rank, trace, found));
+  TUTTI_RETURN_IF_ERROR(DropUncovered(trace, found));
   TUTTI_ASSIGN_OR_RETURN(const std::vector<LaunchedWork> work, CollectWork(trace));
   found.windows = BuildWindows(found.steps, work);
   TUTTI_RETURN_IF_ERROR(TagSteps(trace, found));
@@ -268,16 +302,33 @@ schema::DataIssueRow Notice(const char* name, int64_t count, std::string detail,
   return issue;
 }
 
+Status WriteUncovered(RunContext& context, const std::vector<RankSteps>& ranks) {
+  for (const RankSteps& rank : ranks) {
+    if (rank.uncovered == 0) continue;
+    schema::DataIssueRow issue = Notice(
+        "steps_not_recorded", rank.uncovered,
+        std::to_string(rank.uncovered) +
+            " steps or more came after recording had stopped for want of room; they don't count",
+        "record with a larger --max-size or onto a larger disk, or fewer steps");
+    issue.severity = "data_loss";
+    issue.rank = rank.rank;
+    TUTTI_RETURN_IF_ERROR(context.AddIssue(issue));
+  }
+  return OkStatus();
+}
+
 Status WriteNotices(RunContext& context, const std::vector<RankSteps>& ranks,
                     const SteadyState& state) {
   const char* const mark_steps = "mark steps with tutti_step_begin/tutti_step_end (annotate.h)";
   const std::string& origin = ranks.front().origin;
   const auto count = static_cast<int64_t>(ranks.front().windows.size());
+  const size_t runs = origin == "inferred_optimizer" ? ranks.front().runs_per_step : 1;
   if (origin == "inferred_optimizer" || origin == "inferred_collective") {
     TUTTI_RETURN_IF_ERROR(context.AddIssue(Notice(
         "steps_inferred", count,
         std::string("no step markers: steps are inferred from ") +
-            (origin == "inferred_optimizer" ? "the optimizer's runs" : "collectives that repeat"),
+            (origin == "inferred_optimizer" ? "the optimizer's runs" : "collectives that repeat") +
+            (runs == 1 ? "" : ", " + std::to_string(runs) + " in turn to a step"),
         mark_steps)));
   } else if (origin == "whole_trace") {
     TUTTI_RETURN_IF_ERROR(
@@ -320,6 +371,7 @@ Status Run(RunContext& context) {
   const SteadyState state = MarkWarmUp(steps);
   TUTTI_RETURN_IF_ERROR(context.Write(steps));
   TUTTI_RETURN_IF_ERROR(WriteWindows(context, ranks, index));
+  TUTTI_RETURN_IF_ERROR(WriteUncovered(context, ranks));
   return WriteNotices(context, ranks, state);
 }
 

@@ -71,7 +71,8 @@ TEST(StepWindow, CheckpointAndEvaluationStepsAreASeriesOfTheirOwn) {
             "train|0\ntrain|1\ncheckpoint|0\nevaluation|0\ntrain|1");
 }
 
-// Optimizer runs [8, 10), [18, 20), [28, 30), each after a backward function.
+// Optimizer runs [8, 10), [18, 20), [28, 30), each after a backward function. What the
+// program does afterwards is no step.
 TEST(StepWindow, WithoutMarkersStepsEndWithTheOptimizer) {
   TraceBuilder rank(0, 1);
   for (int64_t i = 0; i < 3; ++i) {
@@ -84,9 +85,23 @@ TEST(StepWindow, WithoutMarkersStepsEndWithTheOptimizer) {
   const Derived derived(run.Add(rank));
   EXPECT_EQ(derived.Query("SELECT origin, end_ns - begin_ns, is_partial FROM run_step"
                           " ORDER BY step"),
-            "inferred_optimizer|10|1\ninferred_optimizer|10|0\ninferred_optimizer|10|0\n"
-            "inferred_optimizer|3|1");
+            "inferred_optimizer|10|1\ninferred_optimizer|10|0\ninferred_optimizer|10|0");
   EXPECT_EQ(derived.Query("SELECT severity, name FROM data_issue"), "notice|steps_inferred");
+}
+
+TEST(StepWindow, StepsAfterRecordingStoppedDoNotCount) {
+  TraceBuilder rank(0, 1);
+  for (int64_t i = 0; i < 9; ++i) {
+    rank.Step(i, i * 10, i * 10 + 10);
+    if (i < 4) rank.Op("aten::mm", i * 10, i * 10 + 9);
+  }
+  rank.Stat("max_size_reached", 1, 45, 45).Stat("spool_full", 7, {}, {});
+  RunFolder run;
+  const Derived derived(run.Add(rank));
+  EXPECT_EQ(derived.Query("SELECT count(*), max(number) FROM run_step"), "4|3");
+  EXPECT_EQ(derived.Query("SELECT severity, rank, count FROM data_issue"
+                          " WHERE name = 'steps_not_recorded'"),
+            "data_loss|0|5");
 }
 
 TEST(StepWindow, WithNothingThatRepeatsTheWholeTraceIsOneStep) {

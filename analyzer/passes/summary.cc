@@ -7,6 +7,7 @@
 #include <string>
 #include <tuple>
 
+#include "analyzer/input/limits.h"
 #include "analyzer/input/step_parts.h"
 #include "analyzer/input/steps_that_count.h"
 #include "analyzer/metrics/percentile.h"
@@ -19,7 +20,7 @@ using Values = std::vector<int64_t>;
 
 int64_t SumOf(const Values& values) {
   int64_t sum = 0;
-  for (const int64_t value : values) sum += value;
+  for (const int64_t value : values) sum = SaturatingAdd(sum, value);
   return sum;
 }
 
@@ -125,14 +126,20 @@ void AddThroughput(const Facts& facts, Metrics& metrics) {
   std::optional<int64_t> tokens;
   std::set<int64_t> with_batch;
   for (const schema::StepBatchRow& row : facts.batches) {
-    if (row.samples) samples = samples.value_or(0) + *row.samples;
-    if (row.tokens) tokens = tokens.value_or(0) + *row.tokens;
+    if (row.samples) samples = SaturatingAdd(samples.value_or(0), *row.samples);
+    if (row.tokens) tokens = SaturatingAdd(tokens.value_or(0), *row.tokens);
     with_batch.insert(row.step);
   }
   int64_t time_ns = 0;
+  int64_t all_time_ns = 0;
   for (const schema::RunStepRow& step : facts.counted.steps) {
-    if (!with_batch.contains(step.step)) continue;
-    time_ns += step.step_period_ns.value_or(step.end_ns - step.begin_ns);
+    const int64_t period_ns = step.step_period_ns.value_or(step.end_ns - step.begin_ns);
+    all_time_ns += period_ns;
+    if (with_batch.contains(step.step)) time_ns += period_ns;
+  }
+  if (all_time_ns > 0) {
+    metrics.SetReal("throughput.steps_per_s", static_cast<double>(facts.counted.steps.size()) *
+                                                  1e9 / static_cast<double>(all_time_ns));
   }
   const auto per_second = [&](const std::optional<int64_t>& count) -> std::optional<double> {
     if (!count || time_ns <= 0) return std::nullopt;
@@ -152,7 +159,7 @@ void AddRunMetrics(const Facts& facts, Metrics& metrics) {
   std::optional<int64_t> clock_error_ns = 0;
   for (const schema::RankRow& rank : facts.ranks) {
     events += rank.events;
-    lost += rank.events_lost;
+    lost = SaturatingAdd(lost, rank.events_lost);
     begin_ns = std::min(begin_ns, rank.begin_ns);
     end_ns = std::max(end_ns, rank.end_ns);
     clock_error_ns = clock_error_ns && rank.clock_error_ns
@@ -310,6 +317,25 @@ Status WriteBadRows(RunContext& context) {
   return OkStatus();
 }
 
+Status WriteBadValues(RunContext& context) {
+  for (const auto& [rank, count] : context.BadValues()) {
+    if (count == 0) continue;
+    schema::DataIssueRow issue;
+    issue.severity = "data_loss";
+    issue.name = "impossible_values";
+    issue.origin = "analysis";
+    issue.source = "analyzer.input";
+    issue.rank = rank;
+    issue.count = count;
+    issue.detail = std::to_string(count) +
+                   " values (sizes, ranks, counts) are negative or beyond anything that can be; "
+                   "they are taken as unknown";
+    issue.advice = "the file is damaged or was changed: record again";
+    TUTTI_RETURN_IF_ERROR(context.AddIssue(issue));
+  }
+  return OkStatus();
+}
+
 Status Run(RunContext& context) {
   TUTTI_ASSIGN_OR_RETURN(const Facts facts, ReadFacts(context));
   Metrics metrics;
@@ -322,6 +348,7 @@ Status Run(RunContext& context) {
   TUTTI_RETURN_IF_ERROR(WriteRanks(context, facts));
   TUTTI_RETURN_IF_ERROR(WriteCollectives(context, facts));
   TUTTI_RETURN_IF_ERROR(WriteBadRows(context));
+  TUTTI_RETURN_IF_ERROR(WriteBadValues(context));
   return SetStepsOfIssues(context);
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analyzer/input/limits.h"
 #include "analyzer/input/step_index.h"
 #include "analyzer/pass.h"
 
@@ -9,7 +10,7 @@ namespace tutti::analyzer {
 namespace {
 
 void AddTo(std::optional<int64_t>& sum, const std::optional<int64_t>& value) {
-  if (value) sum = sum.value_or(0) + *value;
+  if (value) sum = SaturatingAdd(sum.value_or(0), *value);
 }
 
 // A batch that is told between two steps belongs to the one that follows.

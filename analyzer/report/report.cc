@@ -1,9 +1,14 @@
 // The report half of the façade: rendering, gates and losses, out of the derived tables.
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <set>
+#include <string_view>
+#include <vector>
 
 #include "analyzer/analyze.h"
+#include "analyzer/findings/rule.h"
+#include "analyzer/input/step_parts.h"
 #include "analyzer/report/format.h"
 #include "analyzer/report/render.h"
 
@@ -23,6 +28,30 @@ double ShareOfPart(const ReportData& data, const std::string& kind) {
     }
   }
   return part_ns / total_ns;
+}
+
+// What a gate can be of, in the order in which the message names them.
+std::vector<std::string_view> GateKinds() {
+  std::vector<std::string_view> kinds = {"any"};
+  const auto findings = AllFindingKinds();
+  kinds.insert(kinds.end(), findings.begin(), findings.end());
+  for (const StepPart& part : kStepParts) {
+    if (std::find(kinds.begin(), kinds.end(), part.name) == kinds.end()) {
+      kinds.push_back(part.name);
+    }
+  }
+  return kinds;
+}
+
+// A gate of a kind that can't be would never trip.
+Status CheckKind(const std::string& kind) {
+  const std::vector<std::string_view> kinds = GateKinds();
+  if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) return OkStatus();
+  std::string list;
+  for (const std::string_view known : kinds) {
+    list += (list.empty() ? "" : ", ") + std::string(known);
+  }
+  return UsageError(kind + ": no finding or part of a step is called so; there are " + list);
 }
 
 GateResult Check(const ReportData& data, const Gate& gate) {
@@ -67,6 +96,7 @@ Result<Gate> ParseGate(std::string_view text) {
   }
   Gate gate;
   gate.kind = std::string(text.substr(0, colon));
+  TUTTI_RETURN_IF_ERROR(CheckKind(gate.kind));
   std::string_view number = text.substr(colon + 1);
   const bool percent = number.ends_with('%');
   if (percent) number.remove_suffix(1);

@@ -75,7 +75,8 @@ std::string IssueLine(const schema::DataIssueRow& issue) {
                        std::to_string(*issue.last_step);
   }
   std::string line = issue.severity + " " + ToPrintableText(issue.name) + ", " + where + ": " +
-                     ToPrintableText(issue.detail) + " (" + WithCommas(issue.count) + ")";
+                     ToPrintableText(issue.detail);
+  if (issue.origin == "trace") line += " (" + Counted(issue.count, "event", "events") + ")";
   if (!issue.advice.empty()) line += "; " + ToPrintableText(issue.advice);
   return Wrap(line, kColumns, 2, 4) + "\n";
 }
@@ -182,7 +183,7 @@ std::string WhereItGoes(const ReportData& data, const Painter& paint) {
   rows.push_back({"sum", Milliseconds(total_ns / static_cast<double>(windows)), "100.0 %"});
   bars.emplace_back();
   std::string text = "\n" + paint.Bold("Where a step's time goes") + "  mean of " +
-                     Counted(windows, "step", "steps") + " on " +
+                     Counted(data.Integer("step.count").value_or(0), "step", "steps") + " on " +
                      Counted(static_cast<int64_t>(data.ranks.size()), "rank", "ranks") + "\n" +
                      WithBars(Table(rows, 1), bars);
   if (const auto overlap = data.Real("overlap.frac")) {
@@ -287,8 +288,7 @@ std::string GroupOf(const ReportData& data, int64_t communicator) {
 
 std::string Collectives(const ReportData& data, const Painter& paint) {
   if (data.collectives.empty()) return "";
-  Rows rows = {{"group", "op", "dtype", "bytes", "count", "skew ms", "wait ms", "transfer ms",
-                "busbw GB/s"}};
+  Rows rows = {{"group", "op", "dtype", "bytes", "count", "skew", "wait", "transfer", "busbw"}};
   bool raw = false;
   for (const schema::CollectiveSummaryRow& row : data.collectives) {
     if (rows.size() > kMostCollectives) break;
@@ -300,7 +300,8 @@ std::string Collectives(const ReportData& data, const Painter& paint) {
                     WithCommas(row.count), MsOrDash(row.p50_skew_ns), MsOrDash(row.p50_wait_ns),
                     MsOrDash(row.p50_transfer_ns), busbw});
   }
-  std::string text = "\n" + paint.Bold("Collectives") + "  medians\n" + Table(rows, 3);
+  std::string text = "\n" + paint.Bold("Collectives") + "  medians in ms, bus bandwidth in GB/s\n" +
+                     Table(rows, 3);
   if (rows.size() - 1 < data.collectives.size()) {
     text += "  and " + std::to_string(data.collectives.size() + 1 - rows.size()) +
             " more in collective_summary\n";

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "schema/database.h"
 #include "schema/writer.h"
 
 namespace tutti::analyzer::testing {
@@ -192,6 +193,12 @@ TraceBuilder& TraceBuilder::Lost(int64_t count, int64_t begin, int64_t end) {
   return *this;
 }
 
+TraceBuilder& TraceBuilder::Stat(std::string name, int64_t count, End begin, End end) {
+  stats_.push_back({NextId(stats_), "data_loss", std::move(name), "test", count, Ns(begin), Ns(end),
+                    "a loss", ""});
+  return *this;
+}
+
 TraceBuilder& TraceBuilder::Ended(int64_t time, int64_t exit_status) {
   process_.end_ns = Ns(time);
   process_.exit_status = exit_status;
@@ -242,6 +249,13 @@ RunFolder& RunFolder::Add(const TraceBuilder& trace) {
     std::filesystem::create_directories(scratch_.Path(folder));
   }
   trace.WriteTo(scratch_.Path(folder + name));
+  return *this;
+}
+
+RunFolder& RunFolder::Execute(const std::string& name, const std::string& sql) {
+  Result<schema::Database> database = schema::Database::OpenTrusted(Path(name));
+  OrDie(database.status());
+  OrDie(database->Execute(sql));
   return *this;
 }
 

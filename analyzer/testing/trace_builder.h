@@ -55,6 +55,8 @@ class TraceBuilder {
   TraceBuilder& Memcpy(std::string kind, int64_t stream, int64_t begin, int64_t end, int64_t bytes);
   TraceBuilder& Api(const std::string& name, int64_t begin, int64_t end, int64_t correlation);
   TraceBuilder& Lost(int64_t count, int64_t begin, int64_t end);
+  // A loss of another name; without times it is not known when.
+  TraceBuilder& Stat(std::string name, int64_t count, End begin, End end);
 
   // The process: not seen to end unless Ended is called.
   TraceBuilder& Ended(int64_t time, int64_t exit_status = 0);
@@ -92,6 +94,8 @@ class TraceBuilder {
 class RunFolder {
  public:
   RunFolder& Add(const TraceBuilder& trace);
+  // Changes a file that was added, as damage or an enemy would.
+  RunFolder& Execute(const std::string& name, const std::string& sql);
   std::string path() const { return scratch_.Path(""); }
   std::string Path(const std::string& name) const { return scratch_.Path(name); }
 
