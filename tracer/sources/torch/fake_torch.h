@@ -174,7 +174,7 @@ inline void AttachToFakeTorch() {
   source.backend_is_known = true;
   source.tensors = {FakeTensor::kSizesOffset, nullptr, TagGenericList(source.library.version)};
   source.state.store(Source::State::kAttached);
-  RegisterCallbacks(source);
+  RegisterCallbacks(source.library);
 }
 
 }  // namespace tutti::tracer::torch

@@ -26,7 +26,9 @@ using ::testing::IsEmpty;
 using testing::SegmentReader;
 using wire::RecordKind;
 
-FakeCollector::Options Roomy(uint32_t capture_mask = ~0u) {
+constexpr uint32_t kUsual = wire::kCaptureTorch | wire::kCaptureMemory;
+
+FakeCollector::Options Roomy(uint32_t capture_mask = kUsual) {
   FakeCollector::Options options;
   options.shape = {4096, 1u << 20, {{24, 1u << 13}}};
   options.capture_mask = capture_mask;
@@ -36,8 +38,7 @@ FakeCollector::Options Roomy(uint32_t capture_mask = ~0u) {
 // A child process with its standard output in a pipe.
 class Child {
  public:
-  Child(const std::string& scenario, const std::string& session,
-        const std::vector<std::string>& more = {}) {
+  Child(const std::string& scenario, const std::string& session) {
     int pipe_ends[2];
     EXPECT_EQ(pipe2(pipe_ends, O_CLOEXEC), 0);
     output_ = pipe_ends[0];
@@ -46,7 +47,6 @@ class Child {
     posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
     std::vector<std::string> environment = {"LD_PRELOAD=" TUTTI_TRACER, "TUTTI_SESSION=" + session,
                                             "OMP_NUM_THREADS=1"};
-    environment.insert(environment.end(), more.begin(), more.end());
     std::vector<char*> variables;
     for (std::string& variable : environment) {
       variables.push_back(variable.data());
@@ -88,10 +88,9 @@ class Child {
 
 // What a program that ran to its end recorded, and what it said.
 struct Trace {
-  explicit Trace(const std::string& scenario, const std::vector<std::string>& environment = {},
-                 uint32_t capture_mask = ~0u)
+  explicit Trace(const std::string& scenario, uint32_t capture_mask = kUsual)
       : collector(Roomy(capture_mask)) {
-    Child child(scenario, collector.session(), environment);
+    Child child(scenario, collector.session());
     std::istringstream lines(child.ReadOutput());
     const int status = child.Wait();
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << "status " << status;
@@ -314,7 +313,7 @@ TEST(TorchLive, RecordsShapesOnRequestOnly) {
     }
     return all;
   };
-  EXPECT_THAT(shapes(Trace("train", {"TUTTI_SHAPES=1"})),
+  EXPECT_THAT(shapes(Trace("train", kUsual | wire::kCaptureShapes)),
               ::testing::UnorderedElementsAre("[[8],[2,4],[4,8],null,null]",
                                               "[[1],[2,8],[8,1],null,null]"));
   EXPECT_THAT(shapes(Trace("train")), ::testing::ElementsAre(""));
@@ -405,11 +404,11 @@ TEST(TorchLive, TakesABackwardPassForTraining) {
 }
 
 TEST(TorchLive, RecordsNothingThatIsSwitchedOff) {
-  const Trace trace("train", {}, wire::kCaptureMemory);
+  const Trace trace("train", wire::kCaptureMemory);
   EXPECT_THAT(trace.Operators(), IsEmpty());
   EXPECT_THAT(trace.Collectives(), IsEmpty());
   EXPECT_FALSE(trace.All<wire::MemoryRecord>(RecordKind::kMemory).empty());
-  const Trace other("train", {}, wire::kCaptureTorch);
+  const Trace other("train", wire::kCaptureTorch);
   EXPECT_FALSE(other.Operators().empty());
   EXPECT_THAT(other.All<wire::MemoryRecord>(RecordKind::kMemory), IsEmpty());
 }

@@ -6,6 +6,7 @@
 #include "tracer/core/session.h"
 #include "tracer/sources/torch/collectives.h"
 #include "tracer/sources/torch/record.h"
+#include "tracer/sources/torch/source.h"
 #include "tracer/sources/torch/tensors.h"
 
 namespace tutti::tracer::torch {
@@ -58,7 +59,7 @@ uint32_t InternName(Entry& entry, const Record& record) noexcept {
 }
 
 uint32_t InternShapes(Entry& entry, const Record& record) noexcept {
-  if (!TheSource().wants_shapes || !entry.Captures(wire::kCaptureShapes)) [[likely]] {
+  if (!entry.Captures(wire::kCaptureShapes) || record.InputCount() == 0) [[likely]] {
     return wire::kNoString;
   }
   char buffer[kShapesBytes];
@@ -204,23 +205,39 @@ void OnRangeEnd(const void* record_function, void* context) noexcept {
   }
 }
 
+// Asks for inputs, which the other callbacks of its scopes find then. PyTorch makes them when
+// any callback wants them.
+void* OnInputsWanted(void** context, const void*) noexcept {
+  *context = nullptr;
+  return context;
+}
+
+// Execution of operators. The other scopes mark kernels for selective builds.
+constexpr Scope kOperatorScopes[] = {
+    kScopeFunction,        kScopeBackwardFunction, kScopeTorchscriptFunction, kScopeCustomClass,
+    kScopeLiteInterpreter, kScopeStaticRuntimeOp,  kScopeStaticRuntimeModel};
+
 }  // namespace
 
-void RegisterCallbacks(const Source& source) noexcept {
+void RegisterCallbacks(const Library& library) noexcept {
   GlobalCallback operators = {&OnStart<BeginSpan>, &OnOperatorEnd, 1.0, {}, false, false, false};
-  // The others mark kernels for selective builds; they are no spans of execution.
-  for (const Scope scope :
-       {kScopeFunction, kScopeBackwardFunction, kScopeTorchscriptFunction, kScopeCustomClass,
-        kScopeLiteInterpreter, kScopeStaticRuntimeOp, kScopeStaticRuntimeModel}) {
+  for (const Scope scope : kOperatorScopes) {
     operators.scopes[scope] = true;
   }
-  operators.needs_inputs = source.wants_shapes;
-  source.library.add_global_callback(operators);
+  library.add_global_callback(operators);
 
-  // Inputs are made for observers of their scope only, and ranges seldom have any.
+  // Inputs are made for scopes that ask for them, and ranges seldom have any.
   GlobalCallback ranges = {&OnStart<BeginRange>, &OnRangeEnd, 1.0, {}, true, false, false};
   ranges.scopes[kScopeUser] = true;
-  source.library.add_global_callback(ranges);
+  library.add_global_callback(ranges);
+}
+
+void AskForInputs(const Library& library) noexcept {
+  GlobalCallback inputs = {&OnInputsWanted, nullptr, 1.0, {}, true, false, false};
+  for (const Scope scope : kOperatorScopes) {
+    inputs.scopes[scope] = true;
+  }
+  library.add_global_callback(inputs);
 }
 
 }  // namespace tutti::tracer::torch

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <optional>
+#include <algorithm>
 #include <string>
 #include <thread>
 #include <vector>
@@ -175,14 +175,13 @@ TEST_F(OperatorsTest, WritesShapesWhenAsked) {
   BecomeRank();
   const FakeTensor left({2, 3}, 6);
   const FakeTensor right({3, 4}, 6);
-  for (const bool wanted : {false, true}) {
-    TheSource().wants_shapes = wanted;
+  for (const uint32_t shapes : {0u, uint32_t{wire::kCaptureShapes}}) {
+    reader().header().capture_mask = wire::kCaptureTorch | shapes;
     FakeRecord op = FakeRecord::Operator(kMatMul);
     op.Inputs({&left, &right});
     op.Start();
     op.End();
   }
-  TheSource().wants_shapes = false;
   const auto ops = Operators();
   ASSERT_EQ(ops.size(), 2u);
   EXPECT_EQ(ops[0].shapes, 0u);
@@ -192,9 +191,28 @@ TEST_F(OperatorsTest, WritesShapesWhenAsked) {
 TEST_F(OperatorsTest, LeavesScopesOutThatAreNoExecution) {
   EXPECT_EQ(FakeRegistry::For(kScopeKernelFunctionDtype), nullptr);
   EXPECT_EQ(FakeRegistry::For(kScopeBuildFeature), nullptr);
-  ASSERT_EQ(FakeRegistry::callbacks.size(), 2u);
   EXPECT_FALSE(FakeRegistry::For(kScopeFunction)->needs_inputs);
   EXPECT_TRUE(FakeRegistry::For(kScopeUser)->needs_inputs);
+}
+
+TEST_F(OperatorsTest, AsksForInputsOnceWhereShapesAreWanted) {
+  const auto asking = [] {
+    return std::count_if(FakeRegistry::callbacks.begin(), FakeRegistry::callbacks.end(),
+                         [](const GlobalCallback& callback) {
+                           return callback.needs_inputs && callback.scopes[kScopeFunction];
+                         });
+  };
+  TheSource().asks_for_inputs = false;
+  FakeRegistry::callbacks.resize(2);
+  BecomeRank();
+  reader().header().capture_mask = wire::kCaptureTorch;
+  Attach();
+  EXPECT_EQ(asking(), 0);
+  reader().header().capture_mask = wire::kCaptureTorch | wire::kCaptureShapes;
+  Attach();
+  Attach();
+  EXPECT_EQ(asking(), 1);
+  EXPECT_EQ(FakeRegistry::callbacks.size(), 3u);
 }
 
 TEST_F(OperatorsTest, RecordsThreadsApart) {

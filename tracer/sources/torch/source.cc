@@ -1,8 +1,6 @@
 #include "tracer/sources/torch/source.h"
 
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 
 #include "tracer/core/gate.h"
 #include "tracer/core/note.h"
@@ -66,33 +64,37 @@ Source::State Examine(Source* source) noexcept {
   }
   source->backend_is_known = FindBackendMismatch(source->library) == nullptr;
   LearnTensors(source);
-  const char* shapes = std::getenv("TUTTI_SHAPES");
-  source->wants_shapes = shapes != nullptr && std::strcmp(shapes, "1") == 0;
   return Source::State::kAttached;
+}
+
+// True if this call attached.
+bool AttachOnce(Source* source) noexcept {
+  auto state = Source::State::kWaiting;
+  if (source->state.load(std::memory_order_acquire) != state) {
+    return false;
+  }
+  Configure();
+  const bool is_ours =
+      CurrentGate().state.load(std::memory_order_relaxed) != SessionState::kDisabled;
+  if (!source->state.compare_exchange_strong(
+          state, is_ours ? Source::State::kAttaching : Source::State::kUnusable) ||
+      !is_ours) {
+    return false;
+  }
+  state = Examine(source);
+  source->state.store(state, std::memory_order_release);
+  return state == Source::State::kAttached;
 }
 
 }  // namespace
 
 void Attach() noexcept {
   Source& source = TheSource();
-  auto state = Source::State::kWaiting;
-  if (source.state.load(std::memory_order_acquire) != state) {
-    return;
+  if (AttachOnce(&source)) {
+    RegisterCallbacks(source.library);
   }
-  Configure();
-  const bool is_ours =
-      CurrentGate().state.load(std::memory_order_relaxed) != SessionState::kDisabled;
-  if (!source.state.compare_exchange_strong(
-          state, is_ours ? Source::State::kAttaching : Source::State::kUnusable)) {
-    return;
-  }
-  if (!is_ours) {
-    return;
-  }
-  state = Examine(&source);
-  source.state.store(state, std::memory_order_release);
-  if (state == Source::State::kAttached) {
-    RegisterCallbacks(source);
+  if (IsAttached() && Captures(wire::kCaptureShapes) && !source.asks_for_inputs.exchange(true)) {
+    AskForInputs(source.library);
   }
 }
 

@@ -21,8 +21,8 @@ struct Source {
     kUnusable = 3,   // not like the known ones (said in a note), or not to be traced
   };
   std::atomic<State> state{State::kWaiting};
-  bool backend_is_known = false;  // c10d::Backend is laid out as in layout.h
-  bool wants_shapes = false;      // inputs of every operator are asked for (TUTTI_SHAPES=1)
+  bool backend_is_known = false;             // c10d::Backend is laid out as in layout.h
+  std::atomic<bool> asks_for_inputs{false};  // of operators: shapes are wanted
   Library library{};
   TensorReader tensors{};
 };
@@ -37,7 +37,8 @@ inline bool IsAttached() noexcept {
   return TheSource().state.load(std::memory_order_acquire) == Source::State::kAttached;
 }
 
-// Attaches to PyTorch if it is loaded and this process may be recorded. Called wherever
+// Attaches to PyTorch if it is loaded and this process may be recorded; once it is a rank from
+// which shapes are wanted, asks PyTorch for the operators' inputs too. Called wherever
 // PyTorch is seen at work (an allocation, a group being made) and when the process becomes a
 // rank. One load once it is decided; until then it takes the loader's lock. Threads that come
 // while another attaches go on at once.
