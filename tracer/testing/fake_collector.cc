@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <random>
 #include <stdexcept>
+#include <utility>
 
 namespace tutti::tracer::testing {
 namespace {
@@ -115,19 +116,26 @@ void FakeCollector::Serve() {
   for (;;) {
     const int connection = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
     if (connection < 0) return;
-    Answer(connection);
+    std::unique_ptr<SegmentReader> segment = Answer(connection);
     close(connection);
+    if (segment == nullptr) continue;
+    const std::lock_guard lock(mutex_);
+    segments_.push_back(std::move(segment));
+    changed_.notify_all();
   }
 }
 
-void FakeCollector::Answer(int connection) {
+std::unique_ptr<SegmentReader> FakeCollector::Answer(int connection) {
   wire::Hello hello{};
-  if (recv(connection, &hello, sizeof(hello), 0) != sizeof(hello)) return;
+  if (recv(connection, &hello, sizeof(hello), 0) != sizeof(hello)) return nullptr;
   {
     const std::lock_guard lock(mutex_);
     hellos_.push_back(hello);
   }
-  if (options_.answer) return options_.answer(connection, hello);
+  if (options_.answer) {
+    options_.answer(connection, hello);
+    return nullptr;
+  }
   wire::Welcome welcome{};
   welcome.magic = wire::kHelloMagic;
   welcome.version = wire::kVersion;
@@ -138,15 +146,13 @@ void FakeCollector::Answer(int connection) {
     welcome.status = wire::WelcomeStatus::kRefusedToken;
   }
   if (welcome.status != wire::WelcomeStatus::kAccepted) {
-    return SendWelcome(connection, welcome, {});
+    SendWelcome(connection, welcome, {});
+    return nullptr;
   }
   const int file = MakeSegmentFile(plan_, options_.clock_kind, options_.capture_mask);
-  {
-    const std::lock_guard lock(mutex_);
-    segments_.push_back(std::make_unique<SegmentReader>(file, plan_));
-  }
-  changed_.notify_all();
+  auto segment = std::make_unique<SegmentReader>(file, plan_);
   SendWelcome(connection, welcome, {file});
+  return segment;
 }
 
 }  // namespace tutti::tracer::testing

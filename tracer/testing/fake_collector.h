@@ -45,8 +45,8 @@ class FakeCollector {
   // For TUTTI_SESSION.
   const std::string& session() const { return session_; }
 
-  // The segment of the |index|th process that was accepted; waits for it, 20 s at most, then
-  // throws. The reader lives as long as this object.
+  // The segment of the |index|th process that was accepted; waits until it has been served and
+  // its connection is closed, 20 s at most, then throws. The reader lives as long as this object.
   SegmentReader& segment(size_t index = 0);
 
   // Every hello so far, those of refused processes included.
@@ -54,7 +54,7 @@ class FakeCollector {
 
  private:
   void Serve();
-  void Answer(int connection);
+  std::unique_ptr<SegmentReader> Answer(int connection);
 
   Options options_;
   wire::SegmentPlan plan_;
