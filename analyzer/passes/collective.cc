@@ -38,6 +38,7 @@ struct Job {
   std::map<int64_t, size_t> place_of_rank;
   std::vector<LocalCommunicator> locals;
   std::vector<JobCommunicator> communicators;
+  std::vector<std::vector<int64_t>> traced_members;  // by communicator: those with a trace
   std::map<std::pair<int64_t, int64_t>, size_t> communicator_of_local;  // (rank, local id)
   std::map<std::pair<int64_t, int64_t>, std::optional<int64_t>> group_rank_of_local;
   std::vector<Call> calls;
@@ -72,6 +73,10 @@ Status ReadCommunicators(RunContext& context, Job& job) {
   }
   job.communicators = JoinCommunicators(job.locals, world_size);
   for (size_t i = 0; i < job.communicators.size(); ++i) {
+    std::vector<int64_t>& traced = job.traced_members.emplace_back();
+    for (const int64_t member : job.communicators[i].members) {
+      if (job.place_of_rank.contains(member)) traced.push_back(member);
+    }
     for (const size_t local : job.communicators[i].locals) {
       job.communicator_of_local[{job.locals[local].rank, job.locals[local].local_id}] = i;
     }
@@ -178,17 +183,19 @@ MatchCall ToMatchCall(const Job& job, const Call& call) {
   return match;
 }
 
-// Global ranks that should take part; fewer than expected() where they are not known.
+// Global ranks with a trace that should take part. Members without one are only counted
+// (ExpectedRanks): a file may claim any number of them.
 std::vector<int64_t> MembersOf(const Job& job, const Match& match) {
   const Call& first = job.calls[match.calls.front()];
   std::set<int64_t> members;
   for (const size_t index : match.calls) members.insert(job.ranks[job.calls[index].rank].rank);
   if (!first.communicator) return {members.begin(), members.end()};
-  const JobCommunicator& communicator = job.communicators[*first.communicator];
   if (KindOfOp(first.source.op) != OpKind::kPointToPoint) {
-    members.insert(communicator.members.begin(), communicator.members.end());
+    const std::vector<int64_t>& traced = job.traced_members[*first.communicator];
+    members.insert(traced.begin(), traced.end());
   } else if (first.source.peer) {
-    if (const auto peer = communicator.GlobalRankOf(*first.source.peer)) members.insert(*peer);
+    const auto peer = job.communicators[*first.communicator].GlobalRankOf(*first.source.peer);
+    if (peer && job.place_of_rank.contains(*peer)) members.insert(*peer);
   }
   return {members.begin(), members.end()};
 }
@@ -240,9 +247,8 @@ std::vector<MemberTrace> DescribeMembers(const Job& job, const Match& match,
     }
     traces.push_back(trace);
   }
-  for (auto known = static_cast<int64_t>(members.size()); known < expected; ++known) {
-    traces.emplace_back();  // a member that nobody named
-  }
+  // One stands for all members without a trace: their number does not change the state.
+  if (static_cast<int64_t>(members.size()) < expected) traces.emplace_back();
   return traces;
 }
 
