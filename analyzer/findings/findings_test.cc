@@ -197,6 +197,23 @@ TEST(Findings, AHangInTheFirstStepIsFound) {
   EXPECT_EQ(derived.Query("SELECT rank FROM finding_rank"), "1");
 }
 
+// All enter a barrier whose end is missing: they end well, or the trace has holes.
+TEST(Findings, ACollectiveWhoseEndIsOnlyNotInTheTraceIsNoHang) {
+  for (const bool ends_well : {true, false}) {
+    RunFolder run;
+    for (int64_t rank = 0; rank < 2; ++rank) {
+      TraceBuilder trace(rank, 2, 1'000'000);
+      trace.Step(0, 0, 2'200).Op("aten::mm", 0, 9).Collective("barrier", 0, 12, 12, {}, {});
+      trace.Ended(2'200, ends_well ? 0 : 137);
+      if (!ends_well) trace.Lost(5, 100, 200);
+      run.Add(trace);
+    }
+    const Derived derived(run);
+    EXPECT_EQ(derived.Query("SELECT state FROM collective"), "open");
+    EXPECT_EQ(derived.Query("SELECT kind FROM finding WHERE kind = 'hang'"), "");
+  }
+}
+
 TEST(Findings, AJobThatIsKilledInTheMiddleOfACollectiveDidNotHang) {
   RunFolder run;
   for (int64_t rank = 0; rank < 2; ++rank) {

@@ -76,16 +76,23 @@ Result<std::vector<int64_t>> MissingRanks(RunContext& context, const FindingFact
   return std::vector<int64_t>(missing.begin(), missing.end());
 }
 
+// When a call ended at the latest. One without an end lasted until its rank did, unless
+// the rank ended well or its trace has holes: then the end is only not in the trace.
+std::optional<int64_t> EndOf(const FindingFacts& facts, const schema::CollectiveCallRow& call) {
+  if (call.end_ns) return call.end_ns;
+  for (const schema::RankRow& rank : facts.ranks) {
+    if (rank.rank != call.rank || rank.exit_status == 0 || rank.events_lost > 0) continue;
+    return rank.end_ns;
+  }
+  return std::nullopt;
+}
+
 int64_t StuckNs(const FindingFacts& facts, const std::vector<schema::CollectiveCallRow>& calls) {
   int64_t stuck_ns = 0;
   for (const schema::CollectiveCallRow& call : calls) {
     const std::optional<int64_t> began = call.arrival_ns ? call.arrival_ns : call.enqueue_ns;
-    if (!began) continue;
-    int64_t end_ns = call.end_ns.value_or(*began);
-    for (const schema::RankRow& rank : facts.ranks) {
-      if (!call.end_ns && rank.rank == call.rank) end_ns = rank.end_ns;
-    }
-    stuck_ns = std::max(stuck_ns, end_ns - *began);
+    const std::optional<int64_t> end_ns = EndOf(facts, call);
+    if (began && end_ns) stuck_ns = std::max(stuck_ns, *end_ns - *began);
   }
   return stuck_ns;
 }
