@@ -223,6 +223,16 @@ TEST(Analyze, ARankThatCannotBeIsThatOfTheFilesName) {
             "1|1");
 }
 
+TEST(Analyze, AFileNamedAfterARankThatCannotBeIsLeftOut) {
+  RunFolder run;
+  run.Add(Rank(0, 1)).Add(TraceBuilder(99'999'999'999, 1));
+  const Derived derived(run);
+  EXPECT_EQ(derived.Query("SELECT rank FROM rank"), "0");
+  EXPECT_EQ(derived.Query("SELECT value FROM run_meta WHERE key = 'run.ranks_expected'"), "1");
+  EXPECT_EQ(derived.Query("SELECT detail FROM data_issue WHERE name = 'file_unused'"),
+            "rank-99999999999.sqlite is left out: its rank is not known");
+}
+
 TEST(Analyze, TwoProcessesInOneFileAreSaid) {
   RunFolder run;
   run.Add(Rank(0)).Add(Rank(1));

@@ -26,7 +26,7 @@ struct FileFacts {
   schema::InputFileRow file;
   schema::RankRow rank;
   std::vector<schema::TraceStatRow> stats;
-  int64_t bad_values = 0;  // of the process
+  int64_t bad_values = 0;  // of its name and process
 };
 
 int64_t ReplaceBadValues(schema::ProcessRow& process) {
@@ -80,7 +80,7 @@ Status ReadProcess(schema::Database& trace, FileFacts& facts) {
   if (processes.empty()) return OkStatus();
   schema::ProcessRow process = processes.front();
   // A file is of one process: of several it is not known which one the rows are of.
-  facts.bad_values = ReplaceBadValues(process) + (processes.size() > 1 ? 1 : 0);
+  facts.bad_values += ReplaceBadValues(process) + (processes.size() > 1 ? 1 : 0);
   facts.file.rank = process.rank ? process.rank : facts.file.rank;
   facts.file.attempt = process.attempt;
   rank.host = process.host;
@@ -107,7 +107,7 @@ Status ReadFacts(schema::Database& trace, FileFacts& facts) {
   facts.rank.device_kind = kernels > 0 ? "gpu" : "cpu";
   TUTTI_ASSIGN_OR_RETURN(facts.stats, schema::ReadAll<schema::TraceStatRow>(trace, "ORDER BY id"));
   for (schema::TraceStatRow& stat : facts.stats) {
-    facts.bad_values += ReplaceUnlessIn(stat.count, 0, kMostCount, 0);
+    ReplaceUnlessIn(stat.count, 0, kMostCount, 0);  // RankTrace::Stats() counts it
     if (stat.severity != "data_loss") continue;
     facts.rank.events_lost = SaturatingAdd(facts.rank.events_lost, stat.count);
   }
@@ -119,6 +119,7 @@ FileFacts FactsOf(const TraceFile& trace_file, int64_t id) {
   facts.file.id = id;
   facts.file.path = trace_file.name;
   facts.file.rank = trace_file.rank;
+  facts.bad_values = EmptyUnlessIn(facts.file.rank, 0, kMostRanks - 1);
   facts.file.bytes = trace_file.bytes;
   facts.file.mtime_ns = trace_file.mtime_ns;
   facts.file.state = trace_file.is_part ? "partial" : "finished";

@@ -327,9 +327,8 @@ Status WriteBadValues(RunContext& context) {
     issue.source = "analyzer.input";
     issue.rank = rank;
     issue.count = count;
-    issue.detail = std::to_string(count) +
-                   " values (sizes, ranks, counts) are negative or beyond anything that can be; "
-                   "they are taken as unknown";
+    issue.detail = "sizes, ranks or counts that are negative or beyond anything that can be: " +
+                   std::to_string(count) + "; they are taken as unknown";
     issue.advice = "the file is damaged or was changed: record again";
     TUTTI_RETURN_IF_ERROR(context.AddIssue(issue));
   }
