@@ -38,7 +38,9 @@ TEST(Collective, IsMatchedByGroupAndSequenceAndNeverByPosition) {
                           " ON m.id = c.communicator_id WHERE c.state = 'not_captured'"
                           " ORDER BY m.uid"),
             "dp1|100\ntp1|100");
-  EXPECT_EQ(derived.Query("SELECT name, count FROM data_issue"), "collective_not_captured|2");
+  EXPECT_EQ(derived.Query("SELECT name, count FROM data_issue"
+                          " WHERE name <> 'no_operators'"),
+            "collective_not_captured|2");
   EXPECT_EQ(derived.Query("SELECT count(*) FROM finding WHERE kind <> 'exposed_comm'"), "0");
 }
 
@@ -70,7 +72,8 @@ TEST(Collective, RanksOnDifferentClocksAreMatchedButNotCompared) {
       "complete|||1|10");
   EXPECT_EQ(derived.Query("SELECT rank, exposed_comm_unsplit_ns FROM step_breakdown ORDER BY rank"),
             "0|28\n1|10");
-  EXPECT_EQ(derived.Query("SELECT name FROM data_issue"), "clocks_not_aligned");
+  EXPECT_EQ(derived.Query("SELECT name FROM data_issue WHERE name <> 'no_operators'"),
+            "clocks_not_aligned");
   EXPECT_EQ(derived.Query("SELECT sum(abs(clock_offset_ns)) FROM rank"), "0");
 }
 

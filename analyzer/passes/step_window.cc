@@ -303,18 +303,16 @@ schema::DataIssueRow Notice(const char* name, int64_t count, std::string detail,
 }
 
 Status WriteUncovered(RunContext& context, const std::vector<RankSteps>& ranks) {
-  for (const RankSteps& rank : ranks) {
-    if (rank.uncovered == 0) continue;
-    schema::DataIssueRow issue = Notice(
-        "steps_not_recorded", rank.uncovered,
-        std::to_string(rank.uncovered) +
-            " steps or more came after recording had stopped for want of room; they don't count",
-        "record with a larger --max-size or onto a larger disk, or fewer steps");
-    issue.severity = "data_loss";
-    issue.rank = rank.rank;
-    TUTTI_RETURN_IF_ERROR(context.AddIssue(issue));
-  }
-  return OkStatus();
+  int64_t most = 0;
+  for (const RankSteps& rank : ranks) most = std::max(most, rank.uncovered);
+  if (most == 0) return OkStatus();
+  schema::DataIssueRow issue = Notice(
+      "steps_not_recorded", most,
+      std::to_string(most) +
+          " steps or more came after recording had stopped for want of room; they don't count",
+      "record with a larger --max-size or onto a larger disk, or fewer steps");
+  issue.severity = "data_loss";
+  return context.AddIssue(issue);
 }
 
 Status WriteNotices(RunContext& context, const std::vector<RankSteps>& ranks,
