@@ -84,6 +84,7 @@ Json OverlapOf(const ReportData& data) {
 
 Json ThroughputOf(const ReportData& data) {
   Json throughput;
+  throughput["steps_per_s"] = OrNull(data.Real("throughput.steps_per_s"));
   throughput["samples_per_s"] = OrNull(data.Real("throughput.samples_per_s"));
   throughput["tokens_per_s"] = OrNull(data.Real("throughput.tokens_per_s"));
   return throughput;
@@ -191,6 +192,7 @@ Json OperatorOf(const ReportOperator& op) {
   json["count"] = op.count;
   json["total_ns"] = op.total_ns;
   json["self_ns"] = op.self_ns;
+  json["steady_count"] = op.steady_count;
   json["steady_self_ns"] = op.steady_self_ns;
   json["p50_ns"] = op.p50_ns;
   json["p99_ns"] = op.p99_ns;

@@ -60,6 +60,9 @@ std::string Headline(const ReportData& data) {
           Ms(data.Integer("step.p99_ns")) + " ms), " + std::to_string(data.ranks.size()) + " of " +
           Safe(data.Meta("run.ranks_expected")) + " ranks, " + std::to_string(data.steps.size()) +
           " steps, " + WithCommas(data.Integer("run.events_lost").value_or(0)) + " events lost\n\n";
+  if (const std::string failures = data.Failures(); !failures.empty()) {
+    text += "> **" + Safe(failures, kMostText) + "**\n";
+  }
   for (const schema::DataIssueRow& issue : data.issues) {
     if (issue.severity != "data_loss" && issue.severity != "error") continue;
     text += "> **" + issue.severity + "** " + Safe(issue.name) + ": " +
@@ -70,7 +73,8 @@ std::string Headline(const ReportData& data) {
 
 std::string Findings(const ReportData& data) {
   std::string text = "\n### Findings\n\n";
-  if (data.findings.empty()) return text + "None: nothing costs 5 % of a step or more.\n";
+  if (data.findings.empty())
+    return text + "None: no cause that is looked for costs 5 % of a step or more.\n";
   for (size_t i = 0; i < std::min(data.findings.size(), kMostRows); ++i) {
     const schema::FindingRow& row = data.findings[i].row;
     text += std::to_string(row.id) + ". **" + Safe(row.kind) + "**";

@@ -1,5 +1,6 @@
 #include "analyzer/report/report_data.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "schema/reader.h"
@@ -30,8 +31,8 @@ Status ReadNamedValues(schema::Database& analysis, ReportData& data) {
 
 Status ReadOperators(schema::Database& analysis, ReportData& data) {
   constexpr const char* kOperators =
-      "SELECT kind, name, sum(count), sum(total_ns), sum(self_ns), sum(steady_self_ns),"
-      " max(p50_ns), max(p99_ns), max(max_ns) FROM op_stats"
+      "SELECT kind, name, sum(count), sum(total_ns), sum(self_ns), sum(steady_count),"
+      " sum(steady_self_ns), max(p50_ns), max(p99_ns), max(max_ns) FROM op_stats"
       " WHERE on_compute = 1 AND kind <> 'user' GROUP BY kind, name"
       " ORDER BY sum(steady_self_ns) DESC, sum(self_ns) DESC, name LIMIT 50";
   TUTTI_ASSIGN_OR_RETURN(schema::Statement statement, analysis.Prepare(kOperators));
@@ -42,9 +43,9 @@ Status ReadOperators(schema::Database& analysis, ReportData& data) {
     TUTTI_ASSIGN_OR_RETURN(op.kind, statement.Get<std::string>(0));
     TUTTI_ASSIGN_OR_RETURN(op.name, statement.Get<std::string>(1));
     int64_t ReportOperator::*const values[] = {
-        &ReportOperator::count,          &ReportOperator::total_ns, &ReportOperator::self_ns,
-        &ReportOperator::steady_self_ns, &ReportOperator::p50_ns,   &ReportOperator::p99_ns,
-        &ReportOperator::max_ns};
+        &ReportOperator::count,        &ReportOperator::total_ns,       &ReportOperator::self_ns,
+        &ReportOperator::steady_count, &ReportOperator::steady_self_ns, &ReportOperator::p50_ns,
+        &ReportOperator::p99_ns,       &ReportOperator::max_ns};
     int column = 2;
     for (const auto value : values) {
       TUTTI_ASSIGN_OR_RETURN(op.*value, statement.Get<int64_t>(column++));
@@ -74,6 +75,13 @@ Status ReadFindings(schema::Database& analysis, ReportData& data) {
 }
 
 }  // namespace
+
+std::string ReportData::Failures() const {
+  const auto failed = std::find_if(issues.begin(), issues.end(), [](const auto& issue) {
+    return issue.name == "ranks_failed" && issue.origin == "analysis";
+  });
+  return failed == issues.end() ? "" : failed->detail;
+}
 
 std::optional<int64_t> ReportData::Integer(const std::string& name) const {
   const auto found = metrics.find(name);

@@ -27,7 +27,8 @@ struct ReportOperator {
   int64_t count = 0;           // whole trace
   int64_t total_ns = 0;        // the same
   int64_t self_ns = 0;         // the same
-  int64_t steady_self_ns = 0;  // steady steps only
+  int64_t steady_count = 0;    // steps that count only
+  int64_t steady_self_ns = 0;  // the same
   int64_t p50_ns = 0;          // highest of the ranks' medians
   int64_t p99_ns = 0;          // the same
   int64_t max_ns = 0;
@@ -50,6 +51,9 @@ struct ReportData {
   std::vector<schema::LoaderRow> loaders;
   std::vector<ReportOperator> operators;  // most self time in steady steps first
   std::vector<ReportFinding> findings;
+
+  // How ranks failed, "rank 1 exited with 1"; empty if none did.
+  std::string Failures() const;
 
   // Values of run_metric; nothing where it is NULL or missing.
   std::optional<int64_t> Integer(const std::string& name) const;

@@ -86,6 +86,22 @@ TEST(Report, TextFitsAHundredColumnsAndHoldsNoControlCharacters) {
   }
 }
 
+TEST(Report, SaysFirstWhichRanksFailed) {
+  RunFolder run;
+  TraceBuilder rank(0, 1, 1000);
+  rank.Step(0, 0, 100).Op("aten::mm", 0, 90).Ended(110, 3);
+  const Derived derived(run.Add(rank));
+  const Result<std::string> text = RenderReport(derived.path(), {});
+  ASSERT_TRUE(text.ok());
+  const size_t second_line = text->find('\n') + 1;
+  EXPECT_EQ(text->substr(second_line, text->find('\n', second_line) - second_line),
+            "rank 0 exited with 3");
+  const Result<std::string> markdown =
+      RenderReport(derived.path(), {.format = ReportFormat::kMarkdown});
+  ASSERT_TRUE(markdown.ok());
+  EXPECT_NE(markdown->find("> **rank 0 exited with 3**"), std::string::npos) << *markdown;
+}
+
 TEST(Report, ColourChangesNothingButColours) {
   std::string text = Render(ReportFormat::kText, true);
   EXPECT_NE(text.find("\x1b["), std::string::npos);

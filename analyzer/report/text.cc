@@ -66,6 +66,12 @@ std::string Headline(const ReportData& data) {
   return Wrap(line, kColumns, 0, 2) + "\n";
 }
 
+std::string Failures(const ReportData& data, const Painter& paint) {
+  const std::string failures = ToPrintableText(data.Failures());
+  if (failures.empty()) return "";
+  return paint.Bad(Wrap(failures, kColumns, 0, 2)) + "\n";
+}
+
 std::string IssueLine(const schema::DataIssueRow& issue) {
   std::string where = issue.rank ? "rank " + std::to_string(*issue.rank) : "run";
   if (issue.first_step && issue.last_step) {
@@ -105,9 +111,9 @@ std::string StepLine(const ReportData& data, const Painter& paint) {
   if (!median_ns) return line + "  no step was seen\n";
   line += "  " + paint.Bold(MsOrDash(median_ns) + " ms") + " median, " +
           MsOrDash(data.Integer("step.p99_ns")) + " ms p99";
-  const std::optional<int64_t> period_ns = data.Integer("step.period_median_ns");
-  if (period_ns && *period_ns > 0) {
-    line += "; " + Rate(1e9 / static_cast<double>(*period_ns)) + " steps/s";
+  // Rates are of the mean, so that samples a step times steps a second are samples a second.
+  if (const auto rate = data.Real("throughput.steps_per_s")) {
+    line += "; " + Rate(*rate) + " steps/s";
   }
   if (const auto rate = data.Real("throughput.samples_per_s")) {
     line += ", " + Rate(*rate) + " samples/s";
@@ -196,7 +202,8 @@ std::string WhereItGoes(const ReportData& data, const Painter& paint) {
 
 std::string Findings(const ReportData& data, const Painter& paint) {
   std::string text = "\n" + paint.Bold("Findings") + "\n";
-  if (data.findings.empty()) return text + "  none: nothing costs 5 % of a step or more\n";
+  if (data.findings.empty())
+    return text + "  none: no cause that is looked for costs 5 % of a step or more\n";
   for (const ReportFinding& finding : data.findings) {
     const schema::FindingRow& row = finding.row;
     std::string head = std::to_string(row.id) + ". " + ToPrintableText(row.kind);
@@ -280,7 +287,10 @@ std::string GroupOf(const ReportData& data, int64_t communicator) {
   for (const schema::RunCommunicatorRow& row : data.communicators) {
     if (row.id != communicator) continue;
     const std::string size = row.size ? " of " + std::to_string(*row.size) : "";
-    const std::string name = row.description ? *row.description : row.uid.value_or("");
+    // "undefined" is what c10d calls a group that got no name.
+    const bool has_name = row.description && *row.description != "undefined";
+    const std::string name =
+        has_name ? *row.description : row.uid.value_or("") + " " + row.global_ranks.value_or("");
     return Cut(ToPrintableText(row.backend + (name.empty() ? "" : " " + name)), 22) + size;
   }
   return "unknown";
@@ -332,12 +342,12 @@ std::string Operators(const ReportData& data, const Painter& paint) {
   for (const ReportOperator& op : data.operators) {
     if (rows.size() > kMostOperators) break;
     const auto self_ns = static_cast<double>(op.steady_self_ns);
-    rows.push_back({Cut(ToPrintableText(op.name), 42), op.kind, WithCommas(op.count),
+    rows.push_back({Cut(ToPrintableText(op.name), 42), op.kind, WithCommas(op.steady_count),
                     Milliseconds(self_ns / static_cast<double>(windows)),
                     PercentOf(self_ns, total_ns), MsOrDash(op.p50_ns), MsOrDash(op.p99_ns)});
   }
   return "\n" + paint.Bold("Top operators") +
-         "  self time in steady steps; percentiles of the "
+         "  count and self time in steady steps; percentiles of the "
          "slowest rank\n" +
          Table(rows, 2);
 }
@@ -357,7 +367,7 @@ std::string Trust(const ReportData& data, const Painter& paint) {
   line += "; steps: " + origin + ", " + data.Text("step.basis") + " ones counted";
   text += Wrap(line, kColumns, 2, 4) + "\n";
   for (const schema::DataIssueRow& issue : data.issues) {
-    if (!IsBad(issue)) text += IssueLine(issue);
+    if (!IsBad(issue) && issue.name != "ranks_failed") text += IssueLine(issue);
   }
   return text;
 }
@@ -366,9 +376,10 @@ std::string Trust(const ReportData& data, const Painter& paint) {
 
 std::string RenderText(const ReportData& data, TextStyle style) {
   const Painter paint(style.colour);
-  return Headline(data) + Quality(data, paint) + StepLine(data, paint) + WhereItGoes(data, paint) +
-         Findings(data, paint) + Ranks(data, paint) + Collectives(data, paint) +
-         Memory(data, paint) + Operators(data, paint) + Trust(data, paint);
+  return Headline(data) + Failures(data, paint) + Quality(data, paint) + StepLine(data, paint) +
+         WhereItGoes(data, paint) + Findings(data, paint) + Ranks(data, paint) +
+         Collectives(data, paint) + Memory(data, paint) + Operators(data, paint) +
+         Trust(data, paint);
 }
 
 }  // namespace tutti::analyzer
