@@ -1,6 +1,7 @@
 #include "collector/convert/findings.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace tutti::collector::convert {
 namespace {
@@ -19,6 +20,13 @@ const char* SeverityName(wire::NoteSeverity severity) {
   return "error";  // a value that no tracer writes
 }
 
+// Counts come from the traced process, which may have written anything.
+int64_t SaturatingSum(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return b < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
+}
+
 void Widen(TimeRange& range, const TimeRange& more) {
   if (more.begin_ns) {
     range.begin_ns = std::min(range.begin_ns.value_or(*more.begin_ns), *more.begin_ns);
@@ -32,10 +40,12 @@ void Findings::Add(const Finding& finding, TimeRange range) {
   const auto [entry, is_new] = entries_.try_emplace(
       {finding.name, finding.source + '\n' + finding.detail}, Entry{finding, range});
   if (!is_new) {
-    entry->second.finding.count += finding.count;
+    entry->second.finding.count = SaturatingSum(entry->second.finding.count, finding.count);
     Widen(entry->second.range, range);
   }
-  if (finding.severity == wire::NoteSeverity::kDataLoss) lost_ += finding.count;
+  if (finding.severity == wire::NoteSeverity::kDataLoss) {
+    lost_ = SaturatingSum(lost_, finding.count);
+  }
 }
 
 void Findings::Write(RowOutput& rows) {
