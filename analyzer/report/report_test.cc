@@ -102,6 +102,25 @@ TEST(Report, SaysFirstWhichRanksFailed) {
   EXPECT_NE(markdown->find("> **rank 0 exited with 3**"), std::string::npos) << *markdown;
 }
 
+// Two groups of the same ranks; c10d calls both "undefined".
+TEST(Report, TellsGroupsWithoutANameApart) {
+  RunFolder run;
+  for (int64_t rank = 0; rank < 2; ++rank) {
+    TraceBuilder trace(rank, 2, 1000);
+    trace.Communicator(2, "1", {0, 1}).Communicator(3, "3", {0, 1});
+    trace.Step(0, 0, 100).Op("aten::mm", 0, 90);
+    trace.Collective("all_reduce", 0, 10, 10, 20, 64, 2);
+    trace.Collective("broadcast", 0, 30, 30, 40, 64, 3);
+    run.Add(trace);
+    run.Execute("rank-0000" + std::to_string(rank) + ".sqlite",
+                "UPDATE communicator SET description = 'undefined' WHERE id > 1");
+  }
+  const Result<std::string> text = RenderReport(Derived(run).path(), {});
+  ASSERT_TRUE(text.ok());
+  EXPECT_NE(text->find("gloo 1 [0,1] of 2  all_reduce"), std::string::npos) << *text;
+  EXPECT_NE(text->find("gloo 3 [0,1] of 2  broadcast"), std::string::npos) << *text;
+}
+
 TEST(Report, ColourChangesNothingButColours) {
   std::string text = Render(ReportFormat::kText, true);
   EXPECT_NE(text.find("\x1b["), std::string::npos);
