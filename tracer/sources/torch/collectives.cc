@@ -26,6 +26,7 @@ struct Work {
   int32_t root;
   int32_t peer;
   uint8_t op_type;
+  TensorTotal payload;  // where the call told it; tensors 0: it is the inputs
 };
 
 // An operation that has begun, and what its RecordFunction told.
@@ -45,6 +46,7 @@ struct LastCall {
   const void* gloo;
   int32_t root;
   int32_t peer;
+  TensorTotal outputs;  // of a scatter
 };
 
 struct Collectives {
@@ -54,6 +56,8 @@ struct Collectives {
   static inline constinit std::atomic<uint64_t> handles{0};
   [[gnu::tls_model("initial-exec")]] static inline constinit thread_local RunningWork running{};
   [[gnu::tls_model("initial-exec")]] static inline constinit thread_local LastCall last_call{};
+  // Identity of the last c10d operator on this thread that was a reduce_scatter.
+  [[gnu::tls_model("initial-exec")]] static inline constinit thread_local uint64_t reduce_scatter{};
 };
 
 uint64_t NextHandle() noexcept {
@@ -127,7 +131,7 @@ void DescribeGroup(Entry& entry, const void* gloo, const Group& group) noexcept 
 }
 
 Work MakeWork(const void* gloo, const Group* group, uint8_t op_type) noexcept {
-  Work work = {NextHandle(), kUnknown, 0, 0, -1, -1, op_type};
+  Work work = {NextHandle(), kUnknown, 0, 0, -1, -1, op_type, {}};
   if (group != nullptr) {
     work.communicator = group->communicator;
     const bool ask = IsAttached() && TheSource().backend_is_known;
@@ -137,6 +141,7 @@ Work MakeWork(const void* gloo, const Group* group, uint8_t op_type) noexcept {
   if (call.gloo == gloo) {
     work.root = IsRooted(op_type) ? call.root : -1;
     work.peer = IsPointToPoint(op_type) ? call.peer : -1;
+    work.payload = op_type == kOpTypeScatter ? call.outputs : TensorTotal{};
   }
   return work;
 }
@@ -175,13 +180,14 @@ uint32_t InternOp(Entry& entry, uint8_t op_type) noexcept {
 
 // Takes over what the RecordFunction of |running| says about its tensors.
 void ReadInputs(Entry& entry, const Record& record, RunningWork* running) noexcept {
-  const TensorTotal total = SumInputs(TheSource().tensors, record);
+  const bool is_told = running->work.payload.tensors > 0;
+  const TensorTotal total =
+      is_told ? running->work.payload : SumInputs(TheSource().tensors, record);
   running->record = record.address();
   running->dtype = entry.Intern(total.dtype, std::strlen(total.dtype));
   running->bytes = total.bytes;
-  if (CountsPerPeer(running->op_type)) {
+  if (CountsPerPeer(running->op_type) && !is_told) {
     const int32_t size = running->work.group_size;
-    // Only a scatter's root passes tensors in.
     running->bytes = size > 0 && total.tensors > 0 && total.bytes >= 0 ? total.bytes / size : -1;
   }
   if (running->name == wire::kNoString) {
@@ -198,6 +204,11 @@ void FinishRunning(Entry& entry) noexcept {
   if (entry.EndSpan(RunningIdentity()).outcome != EndedSpan::Outcome::kDropped) {
     EmitCollective(entry, running, now);
   }
+}
+
+// Whether this thread is inside c10d's reduce_scatter: the operator's span is still open.
+bool IsInReduceScatter(Entry& entry) noexcept {
+  return Collectives::reduce_scatter != 0 && entry.FindSpan(Collectives::reduce_scatter) != nullptr;
 }
 
 // "gloo:send" begins: the RecordFunction was made inside send(), which told the peer.
@@ -234,16 +245,14 @@ void OnGroupConstruct(const void* gloo, int32_t rank, int32_t size) noexcept {
 
 void OnEnqueue(const void* gloo, const void* work_object) noexcept {
   Group* group = Collectives::groups.FindOrAdd(gloo, wire::Backend::kGloo);
-  const uint8_t op_type = OpTypeOf(work_object);
-  Work work = MakeWork(gloo, group, op_type);
+  Promote("c10d::ProcessGroupGloo");
+  Entry entry(wire::kCaptureTorch);
+  const bool is_disguised = entry && IsInReduceScatter(entry);
+  Work work = MakeWork(gloo, group, is_disguised ? kOpTypeReduceScatter : OpTypeOf(work_object));
   if (group != nullptr) {
     work.sequence = group->collectives.fetch_add(1, std::memory_order_relaxed);
   }
   const bool is_remembered = Collectives::queued.Put(work_object, work);
-  if (!Promote("c10d::ProcessGroupGloo")) {
-    return;
-  }
-  Entry entry(wire::kCaptureTorch);
   if (!entry) {
     return;
   }
@@ -256,15 +265,27 @@ void OnEnqueue(const void* gloo, const void* work_object) noexcept {
   if (group != nullptr && !group->described.exchange(true, std::memory_order_relaxed)) {
     DescribeGroup(entry, gloo, *group);
   }
-  EmitEnqueue(entry, work, InternOp(entry, op_type), entry.Now());
+  EmitEnqueue(entry, work, InternOp(entry, work.op_type), entry.Now());
 }
 
 void OnRootedCall(const void* gloo, int64_t root) noexcept {
-  Collectives::last_call = {gloo, static_cast<int32_t>(root), -1};
+  Collectives::last_call = {gloo, static_cast<int32_t>(root), -1, {}};
+}
+
+void OnScatterCall(const void* gloo, int64_t root, const void* outputs) noexcept {
+  const TensorTotal total = IsAttached() ? SumTensors(TheSource().tensors, outputs) : TensorTotal{};
+  Collectives::last_call = {gloo, static_cast<int32_t>(root), -1, total};
+}
+
+void OnCollectiveOperator(std::string_view name, uint64_t identity) noexcept {
+  // That of a list of parts is one all_reduce a part, and stays that.
+  if (name.find("reduce_scatter") != std::string_view::npos && name != "c10d::reduce_scatter_") {
+    Collectives::reduce_scatter = identity;
+  }
 }
 
 void OnPeerCall(const void* gloo, int32_t peer) noexcept {
-  Collectives::last_call = {gloo, -1, peer};
+  Collectives::last_call = {gloo, -1, peer, {}};
 }
 
 void OnWorkBegin(const void* work_object) noexcept {
@@ -272,7 +293,7 @@ void OnWorkBegin(const void* work_object) noexcept {
   running = {};
   running.bytes = kUnknown;
   if (!Collectives::queued.Take(work_object, &running.work)) {
-    running.work = {0, kUnknown, 0, 0, -1, -1, OpTypeOf(work_object)};
+    running.work = {0, kUnknown, 0, 0, -1, -1, OpTypeOf(work_object), {}};
   }
   running.op_type = running.work.op_type;
   Entry entry(wire::kCaptureTorch);

@@ -36,8 +36,16 @@ void OnWorkEnd() noexcept;
 // hands over next gets them. There is no counterpart: exceptions may leave the call, and what
 // is remembered is only used for an operation of |gloo| that has such an argument.
 void OnRootedCall(const void* gloo, int64_t root) noexcept;
+// |outputs|, a std::vector<at::Tensor>, is what this rank receives: only the root passes in more.
+void OnScatterCall(const void* gloo, int64_t root, const void* outputs) noexcept;
 void OnPeerCall(const void* gloo, int32_t peer) noexcept;
 
+// An operator of c10d begins on this thread, its span is |identity|. Gloo runs some of them as
+// another operation (reduce_scatter_tensor as all_reduce); what is enqueued within keeps its
+// name.
+void OnCollectiveOperator(std::string_view name, uint64_t identity) noexcept;
+
+inline constexpr std::string_view kC10dPrefix = "c10d::";
 inline constexpr std::string_view kGlooPrefix = "gloo:";
 
 // What a RecordFunction named kGlooPrefix… turned out to be.

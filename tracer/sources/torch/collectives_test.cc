@@ -200,6 +200,47 @@ TEST_F(CollectivesTest, CountsBytesAsNcclTestsDo) {
   EXPECT_EQ(collectives[1].bytes, 200);
 }
 
+TEST_F(CollectivesTest, KeepsTheNameOfAReduceScatterThatRunsAsAllReduce) {
+  BecomeRank();
+  const auto gloo = MakeGroup(0, 4);
+  const std::string name = "c10d::_reduce_scatter_base_";
+  const FakeTensor tensor({100}, kFloat32);
+  const FakeWork works[] = {{kAllReduce}, {kAllReduce}};
+  FakeRecord op = FakeRecord::Operator(name);
+  op.Start();
+  OnEnqueue(gloo->address(), &works[0]);
+  op.End();
+  OnEnqueue(gloo->address(), &works[1]);
+  for (const FakeWork& work : works) {
+    FakeRecord record = FakeRecord::Range("gloo:all_reduce");
+    record.Inputs({&tensor});
+    Run(work, &record);
+  }
+  const auto collectives = All<wire::CollectiveRecord>(RecordKind::kCollective);
+  ASSERT_EQ(collectives.size(), 2u);
+  EXPECT_EQ(reader().String(collectives[0].header.name), "reduce_scatter");
+  EXPECT_EQ(collectives[0].bytes, 100);
+  EXPECT_EQ(reader().String(collectives[1].header.name), "all_reduce");
+  EXPECT_EQ(collectives[1].bytes, 400);
+}
+
+TEST_F(CollectivesTest, CountsWhatARankReceivesFromAScatter) {
+  BecomeRank();
+  const auto gloo = MakeGroup(1, 4);
+  const FakeTensor output({25}, kFloat32);
+  const std::vector<const void*> outputs = {output.impl()};
+  const FakeWork work = {kOpTypeScatter};
+  OnScatterCall(gloo->address(), 0, &outputs);
+  OnEnqueue(gloo->address(), &work);
+  FakeRecord record = FakeRecord::Range("gloo:scatter");  // not the root: nothing is passed in
+  Run(work, &record);
+  const auto collectives = All<wire::CollectiveRecord>(RecordKind::kCollective);
+  ASSERT_EQ(collectives.size(), 1u);
+  EXPECT_EQ(collectives[0].bytes, 100);
+  EXPECT_EQ(reader().String(collectives[0].dtype), "float32");
+  EXPECT_EQ(collectives[0].root, 0);
+}
+
 TEST_F(CollectivesTest, NamesUnknownKindsAsPyTorchDoes) {
   BecomeRank();
   const auto gloo = MakeGroup();

@@ -184,7 +184,7 @@ TUTTI_INTERPOSE(void*, Scatter,
                 kTorchCpu,
                 TUTTI_GLOO "7scatter" TUTTI_TENSORS "RS1_IS5_SaIS5_EERKNS_14ScatterOptionsE")
 void* Scatter(void* result, void* gloo, void* outputs, void* inputs, const void* options) {
-  OnRootedCall(gloo, LoadField<int64_t>(options, options::kScatterRoot));
+  OnScatterCall(gloo, LoadField<int64_t>(options, options::kScatterRoot), outputs);
   return real_Scatter.Get()(result, gloo, outputs, inputs, options);
 }
 

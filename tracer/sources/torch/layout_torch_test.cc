@@ -145,6 +145,8 @@ TEST(TorchLayout, OpTypesAreTheHeaders) {
   EXPECT_STREQ(name(c10d::OpType::_REDUCE_SCATTER_BASE), "reduce_scatter");
   EXPECT_STREQ(name(c10d::OpType::_ALLREDUCE_SPARSE), "all_reduce");
   EXPECT_EQ(OpName(kOpTypeUnknown), nullptr);
+  EXPECT_EQ(static_cast<uint8_t>(c10d::OpType::SCATTER), kOpTypeScatter);
+  EXPECT_EQ(static_cast<uint8_t>(c10d::OpType::REDUCE_SCATTER), kOpTypeReduceScatter);
   EXPECT_EQ(static_cast<uint8_t>(c10d::OpType::SEND), kOpTypeSend);
   EXPECT_EQ(static_cast<uint8_t>(c10d::OpType::RECV), kOpTypeReceive);
   EXPECT_TRUE(IsPointToPoint(static_cast<uint8_t>(c10d::OpType::RECVANYSOURCE)));

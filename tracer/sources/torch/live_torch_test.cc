@@ -225,15 +225,11 @@ TEST(TorchLive, RecordsCollectivesWithAllThatIsKnown) {
   }
   ASSERT_EQ(by_group.size(), 2u);
   const ExpectedCollective expected[] = {
-      {"all_reduce", 4000, "float32", -1},
-      {"broadcast", 120, "int64", 1},
-      {"reduce", 4000, "float32", 1},
-      {"all_gather", 4000, "float32", -1},
-      {"gather", 4000, "float32", 0},
-      {"scatter", 4000, "float32", 0},
-      {"all_to_all", 40, "float64", -1},
-      {"all_reduce", 120, "int64", -1},
-      {"barrier", 0, "", -1},
+      {"all_reduce", 4000, "float32", -1}, {"broadcast", 120, "int64", 1},
+      {"reduce", 4000, "float32", 1},      {"all_gather", 4000, "float32", -1},
+      {"gather", 4000, "float32", 0},      {"scatter", 4000, "float32", 0},
+      {"all_to_all", 40, "float64", -1},   {"reduce_scatter", 2000, "float32", -1},
+      {"all_reduce", 120, "int64", -1},    {"barrier", 0, "", -1},
   };
   for (const auto& communicator : trace.All<wire::CommunicatorRecord>(RecordKind::kCommunicator)) {
     const auto& collectives = by_group[communicator.communicator];
@@ -243,10 +239,8 @@ TEST(TorchLive, RecordsCollectivesWithAllThatIsKnown) {
       EXPECT_EQ(trace.Text(collective.header.name), expected[i].op) << i;
       EXPECT_EQ(collective.root, expected[i].root) << i;
       EXPECT_LT(collective.begin_ticks, collective.end_ticks) << i;
-      // Only the root of a scatter passes tensors in.
-      const bool is_known = std::string(expected[i].op) != "scatter" || communicator.rank == 0;
-      EXPECT_EQ(collective.bytes, is_known ? expected[i].bytes : -1) << i;
-      EXPECT_EQ(trace.Text(collective.dtype), is_known ? expected[i].dtype : "") << i;
+      EXPECT_EQ(collective.bytes, expected[i].bytes) << i;
+      EXPECT_EQ(trace.Text(collective.dtype), expected[i].dtype) << i;
     }
   }
 }

@@ -18,6 +18,8 @@ bool IsRooted(uint8_t op_type) noexcept;
 bool IsPointToPoint(uint8_t op_type) noexcept;
 
 // Values of c10d::OpType that are needed by name.
+inline constexpr uint8_t kOpTypeScatter = 8;
+inline constexpr uint8_t kOpTypeReduceScatter = 9;
 inline constexpr uint8_t kOpTypeSend = 12;
 inline constexpr uint8_t kOpTypeReceive = 13;
 inline constexpr uint8_t kOpTypeUnknown = 255;

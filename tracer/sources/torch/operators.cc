@@ -43,7 +43,7 @@ constinit Immortal point_to_point_context{Context::Kind::kPointToPoint};
 
 // Whether what a candidate does shows that it trains: a backward pass or a collective.
 bool IsTraining(const Record& record) noexcept {
-  return record.ScopeNumber() == kScopeBackwardFunction || record.Name().starts_with("c10d::") ||
+  return record.ScopeNumber() == kScopeBackwardFunction || record.Name().starts_with(kC10dPrefix) ||
          record.Name() == "record_param_comms";
 }
 
@@ -67,6 +67,9 @@ uint32_t InternShapes(Entry& entry, const Record& record) noexcept {
 }
 
 Context* BeginSpan(Entry& entry, const Record& record) noexcept {
+  if (record.Name().starts_with(kC10dPrefix)) [[unlikely]] {
+    OnCollectiveOperator(record.Name(), record.identity());
+  }
   const uint32_t name = InternName(entry, record);
   const uint32_t shapes = InternShapes(entry, record);
   entry.BeginSpanInPlace([&](wire::OpenSpan& span) {

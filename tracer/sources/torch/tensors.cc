@@ -26,13 +26,15 @@ Elements ElementsOf(const TensorReader& reader, const char* value) noexcept {
           LoadField<const char*>(list, std_vector::kEnd)};
 }
 
+// The TensorImpl of an IValue, nullptr if it is no tensor.
+const char* TensorOf(const char* value) noexcept {
+  return TagOf(value) == ivalue::kTagTensor ? LoadField<const char*>(value, ivalue::kPayload)
+                                            : nullptr;
+}
+
 // The SizesAndStrides of a defined tensor that stores its sizes, else nullptr.
-const char* SizesOf(const TensorReader& reader, const char* value) noexcept {
-  if (reader.sizes_offset == 0 || TagOf(value) != ivalue::kTagTensor) {
-    return nullptr;
-  }
-  const char* tensor = LoadField<const char*>(value, ivalue::kPayload);
-  if (tensor == nullptr || tensor == reader.undefined) {
+const char* SizesOf(const TensorReader& reader, const char* tensor) noexcept {
+  if (reader.sizes_offset == 0 || tensor == nullptr || tensor == reader.undefined) {
     return nullptr;
   }
   const char* sizes = tensor + reader.sizes_offset;
@@ -41,8 +43,8 @@ const char* SizesOf(const TensorReader& reader, const char* value) noexcept {
   return (policy & kComputed) == 0 ? sizes : nullptr;
 }
 
-void AddTensor(const TensorReader& reader, const char* value, TensorTotal* total) noexcept {
-  const char* sizes = SizesOf(reader, value);
+void AddTensor(const TensorReader& reader, const char* tensor, TensorTotal* total) noexcept {
+  const char* sizes = SizesOf(reader, tensor);
   Dtype dtype = {"", 0};
   if (sizes != nullptr) {
     dtype = DescribeDtype(LoadField<uint16_t>(sizes, tensor_impl::kDtype));
@@ -96,7 +98,7 @@ class Writer {
 };
 
 void AppendShape(const TensorReader& reader, const char* value, Writer* writer) noexcept {
-  const char* sizes = SizesOf(reader, value);
+  const char* sizes = SizesOf(reader, TensorOf(value));
   if (sizes == nullptr) {
     return writer->Append("null");
   }
@@ -137,15 +139,25 @@ TensorTotal SumInputs(const TensorReader& reader, const Record& record) noexcept
   TensorTotal total = {0, "", 0};
   const char* value = record.Inputs();
   for (uint64_t i = 0; i < record.InputCount(); ++i, value += ivalue::kBytes) {
-    if (TagOf(value) == ivalue::kTagTensor) {
-      AddTensor(reader, value, &total);
+    if (const char* tensor = TensorOf(value)) {
+      AddTensor(reader, tensor, &total);
     }
     const Elements elements = ElementsOf(reader, value);
     for (const char* at = elements.begin; at < elements.end; at += ivalue::kBytes) {
-      if (TagOf(at) == ivalue::kTagTensor) {
-        AddTensor(reader, at, &total);
+      if (const char* tensor = TensorOf(at)) {
+        AddTensor(reader, tensor, &total);
       }
     }
+  }
+  return total;
+}
+
+TensorTotal SumTensors(const TensorReader& reader, const void* vector) noexcept {
+  TensorTotal total = {0, "", 0};
+  const auto* tensor = LoadField<const char* const*>(vector, std_vector::kBegin);
+  const auto* end = LoadField<const char* const*>(vector, std_vector::kEnd);
+  for (; tensor != end; ++tensor) {
+    AddTensor(reader, *tensor, &total);  // an at::Tensor is a pointer to its TensorImpl
   }
   return total;
 }

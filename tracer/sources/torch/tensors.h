@@ -27,6 +27,9 @@ struct TensorTotal {
 // Sums the tensors that are inputs of |record|, those in lists included. In a start callback.
 TensorTotal SumInputs(const TensorReader& reader, const Record& record) noexcept;
 
+// The same for a std::vector<at::Tensor>, any time.
+TensorTotal SumTensors(const TensorReader& reader, const void* vector) noexcept;
+
 inline constexpr size_t kShapesBytes = 1024;
 
 // The shapes of the inputs of |record| in the order of its arguments, as JSON: "[64,784]" for
