@@ -2,7 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
+#include <exception>
 #include <map>
 #include <string>
 #include <vector>
@@ -50,10 +52,10 @@ int CutCommand(int argc, char** argv, std::vector<std::string>* command) {
   return left;
 }
 
-// CLI11 has its own exit codes; ours are documented. `record` is our caller's wrapper around
-// a command, so its usage errors must not look like the command's.
-int UsageExitCode(int argc, char** argv) {
-  return IsRecord(argc, argv) ? kExitRecordOurs : kExitUsage;
+// `record` is our caller's wrapper around a command, so what goes wrong with it must not look
+// like the command's own exit code.
+int ExitCodeFor(ExitCode code, int argc, char** argv) {
+  return IsRecord(argc, argv) ? kExitRecordOurs : code;
 }
 
 int Main(int argc, char** argv) {
@@ -71,7 +73,7 @@ int Main(int argc, char** argv) {
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
     Complain(std::string(error.what()) + " (tutti --help shows the usage)");
-    return UsageExitCode(argc, argv);
+    return ExitCodeFor(kExitUsage, argc, argv);
   }
   return invocation.exit_code;
 }
@@ -79,4 +81,11 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace tutti::cli
 
-int main(int argc, char** argv) { return tutti::cli::Main(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return tutti::cli::Main(argc, argv);
+  } catch (const std::exception& error) {  // no memory, or a bug
+    std::fprintf(stderr, "tutti: %s\n", error.what());
+    return tutti::cli::ExitCodeFor(tutti::cli::kExitBadData, argc, argv);
+  }
+}

@@ -46,6 +46,7 @@ Status Explain(const Status& error, const schema::RunView& run, const std::strin
 
 std::vector<ResultColumn> ColumnsOf(const schema::Statement& statement) {
   std::vector<ResultColumn> columns;
+  columns.reserve(static_cast<size_t>(statement.column_count()));
   for (int i = 0; i < statement.column_count(); ++i) {
     columns.push_back({statement.column_name(i), statement.declared_type(i)});
   }

@@ -12,13 +12,17 @@ namespace {
 constexpr const char* kLocalFile = "tutti.toml";
 constexpr const char* kNoFile = "/dev/null";  // CLI11 asks for the layers only with a file
 
+// Empty where the variable is not set.
+std::string Variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): one thread
+  return value == nullptr ? "" : value;
+}
+
 std::string UserFile() {
-  const char* config_home = std::getenv("XDG_CONFIG_HOME");
-  if (config_home != nullptr && *config_home != '\0') {
-    return std::string(config_home) + "/tutti/config.toml";
-  }
-  const char* home = std::getenv("HOME");
-  return home == nullptr ? "" : std::string(home) + "/.config/tutti/config.toml";
+  const std::string config_home = Variable("XDG_CONFIG_HOME");
+  if (!config_home.empty()) return config_home + "/tutti/config.toml";
+  const std::string home = Variable("HOME");
+  return home.empty() ? "" : home + "/.config/tutti/config.toml";
 }
 
 // Calls function(verb, option) for every option that can be set: verb is "" for those of
@@ -68,8 +72,8 @@ class LayeredConfig : public CLI::ConfigBase {  // which reads TOML
     std::vector<CLI::ConfigItem> layers;
     ForEachOption(settings_->app_, [&](const std::string& verb, const CLI::Option& option) {
       const std::string variable = option.get_envname();
-      const char* value = variable.empty() ? nullptr : std::getenv(variable.c_str());
-      if (value == nullptr || *value == '\0') return;
+      const std::string value = variable.empty() ? "" : Variable(variable);
+      if (value.empty()) return;
       CLI::ConfigItem item;
       if (!verb.empty()) item.parents = {verb};
       item.name = option.get_lnames().front();
@@ -107,7 +111,7 @@ class LayeredConfig : public CLI::ConfigBase {  // which reads TOML
   // The first layer wins, and a flag over all of them.
   void Remember(const CLI::Option& option, const CLI::ConfigItem& item,
                 const std::string& origin) const {
-    if (option.empty()) settings_->choices_.try_emplace(&option, Joined(item.inputs), origin);
+    if (option.empty()) settings_->choices_.insert({&option, {Joined(item.inputs), origin}});
   }
 
   std::shared_ptr<Settings> settings_;

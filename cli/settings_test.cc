@@ -123,10 +123,10 @@ TEST_F(SettingsTest, AFlagCanBeSwitchedOffByALayerAbove) {
 }
 
 TEST_F(SettingsTest, AnUnknownNameIsAnErrorThatNamesTheFile) {
-  Write("tutti.toml", "[report]\nfromat = \"json\"\n");
-  EXPECT_EQ(Parse({"report"}), "tutti.toml: there is no option report.fromat");
-  Write("tutti.toml", "[reprot]\nformat = \"json\"\n");
-  EXPECT_EQ(Parse({"report"}), "tutti.toml: there is no option reprot.format");
+  Write("tutti.toml", "[report]\nfmt = \"json\"\n");
+  EXPECT_EQ(Parse({"report"}), "tutti.toml: there is no option report.fmt");
+  Write("tutti.toml", "[reports]\nformat = \"json\"\n");
+  EXPECT_EQ(Parse({"report"}), "tutti.toml: there is no option reports.format");
 }
 
 TEST_F(SettingsTest, AGivenFileStandsForTheLocalOne) {

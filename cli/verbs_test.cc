@@ -250,10 +250,10 @@ TEST_F(Verbs, ConfigShowsWhatSetEachOption) {
 }
 
 TEST_F(Verbs, AMisspeltOptionInAFileIsAnError) {
-  std::ofstream(scratch_.Path("tutti.toml")) << "[query]\nfromat = \"csv\"\n";
+  std::ofstream(scratch_.Path("tutti.toml")) << "[query]\nfmt = \"csv\"\n";
   const Outcome outcome = Query("SELECT 1");
   EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_EQ(outcome.err.rfind("tutti: tutti.toml: there is no option query.fromat", 0), 0u)
+  EXPECT_EQ(outcome.err.rfind("tutti: tutti.toml: there is no option query.fmt", 0), 0u)
       << outcome.err;
 }
 

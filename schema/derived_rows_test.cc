@@ -37,6 +37,7 @@ const char* SqlTypeOf(ColumnKind kind) {
   return "ANY";
 }
 
+// cppcheck-suppress syntaxError // it does not know TYPED_TEST
 TYPED_TEST(EveryDerivedRow, HasTheColumnsOfItsTable) {
   Database database = *Database::OpenMemory();
   ASSERT_TRUE(database.Execute(std::string(DerivedSql())).ok());

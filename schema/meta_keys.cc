@@ -10,7 +10,7 @@ constexpr MetaKey kKeys[] = {
     {"clock.anchor_realtime_ns", "CLOCK_REALTIME at the anchor of this file's time"},
     {"clock.kind", "what the tracer stamped events with: 'tsc' or 'monotonic_raw'"},
     {"collector.convert_cpu_ns", "CPU time spent turning the spool into this file"},
-    {"collector.drain_cpu_ns", "CPU time spent draining this process's rings"},
+    {"collector.drain_cpu_ns", "CPU time of the drainer, for all its processes, until this ended"},
     {"collector.spool_bytes", "size of the spool that this file was made from"},
     {"file.complete", "'1' once everything was written; missing if the writer was killed"},
     {"file.kind", "'rank': the raw tables of one rank"},

@@ -26,6 +26,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "schema/each_field.h"
 #include "schema/value.h"
 
 namespace tutti::schema {
@@ -107,26 +108,13 @@ const RowLayout& LayoutOf() {
 
 }  // namespace tutti::schema
 
-// Applies `what(Type, argument)` to each further argument, separated by commas
-// (recursion of the preprocessor; 64 arguments at most).
-#define TUTTI_PARENS ()
-#define TUTTI_EXPAND(...) TUTTI_EXPAND3(TUTTI_EXPAND3(TUTTI_EXPAND3(TUTTI_EXPAND3(__VA_ARGS__))))
-#define TUTTI_EXPAND3(...) TUTTI_EXPAND2(TUTTI_EXPAND2(TUTTI_EXPAND2(TUTTI_EXPAND2(__VA_ARGS__))))
-#define TUTTI_EXPAND2(...) TUTTI_EXPAND1(TUTTI_EXPAND1(TUTTI_EXPAND1(TUTTI_EXPAND1(__VA_ARGS__))))
-#define TUTTI_EXPAND1(...) __VA_ARGS__
-#define TUTTI_FOR_EACH(what, Type, ...) \
-  __VA_OPT__(TUTTI_EXPAND(TUTTI_FOR_EACH_STEP(what, Type, __VA_ARGS__)))
-#define TUTTI_FOR_EACH_STEP(what, Type, first, ...) \
-  what(Type, first) __VA_OPT__(, TUTTI_FOR_EACH_AGAIN TUTTI_PARENS(what, Type, __VA_ARGS__))
-#define TUTTI_FOR_EACH_AGAIN() TUTTI_FOR_EACH_STEP
-
 #define TUTTI_NAMED_FIELD(Type, field) \
   ::tutti::schema::internal::NamedField<Type, decltype(Type::field)> { #field, &Type::field }
-#define TUTTI_ROW_OF_KIND(Type, table, keyed, ...)                           \
-  static constexpr std::string_view kTable = table;                          \
-  static constexpr bool kKeyed = keyed;                                      \
-  static constexpr auto Columns() {                                          \
-    return std::tuple{TUTTI_FOR_EACH(TUTTI_NAMED_FIELD, Type, __VA_ARGS__)}; \
+#define TUTTI_ROW_OF_KIND(Type, table, keyed, ...)                             \
+  static constexpr std::string_view kTable = table;                            \
+  static constexpr bool kKeyed = keyed;                                        \
+  static constexpr auto Columns() {                                            \
+    return std::tuple{TUTTI_EACH_FIELD(TUTTI_NAMED_FIELD, Type, __VA_ARGS__)}; \
   }
 
 #define TUTTI_ROW(Type, table, ...) TUTTI_ROW_OF_KIND(Type, table, false, __VA_ARGS__)

@@ -66,6 +66,7 @@ std::string SqlTypeOf(ColumnKind kind) {
   return "";
 }
 
+// cppcheck-suppress syntaxError // it does not know TYPED_TEST
 TYPED_TEST(EveryRow, HasTheColumnsOfItsTable) {
   const RowLayout& layout = LayoutOf<TypeParam>();
   const std::vector<SqlColumn> columns = ColumnsOf(*this->database_, layout.table);

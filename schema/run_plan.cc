@@ -9,7 +9,7 @@
 namespace tutti::schema {
 namespace {
 
-constexpr CatalogColumn* kNoColumn = nullptr;
+constexpr const CatalogColumn* kNoColumn = nullptr;
 
 std::string_view OperatorOf(int constraint) {
   switch (constraint) {

@@ -43,13 +43,13 @@ void TraceWriter::ForEachBuffer(Function&& function) {
       buffers_);
 }
 
-TraceWriter::TraceWriter(std::unique_ptr<Store> store, WriterOptions options)
+TraceWriter::TraceWriter(std::unique_ptr<Store> store, const WriterOptions& options)
     : store_(std::move(store)), options_(options) {}
 
 TraceWriter::~TraceWriter() = default;
 
 Result<std::unique_ptr<TraceWriter>> TraceWriter::Create(const std::string& path,
-                                                         WriterOptions options) {
+                                                         const WriterOptions& options) {
   TUTTI_ASSIGN_OR_RETURN(TraceStore file,
                          TraceStore::Create(path, options.ballast_bytes, options.vfs));
   std::unique_ptr<TraceWriter> writer(

@@ -61,7 +61,7 @@ class TraceWriter {
   // Makes a new file (0600, kIo if there is one at `path`) with the empty raw tables.
   // While it is open there are `path`-wal, `path`-shm and `path`.ballast beside it.
   static Result<std::unique_ptr<TraceWriter>> Create(const std::string& path,
-                                                     WriterOptions options = {});
+                                                     const WriterOptions& options = {});
   // Without Finalize the file is left as a killed writer leaves it, less what waits.
   ~TraceWriter();
   TraceWriter(const TraceWriter&) = delete;
@@ -104,7 +104,7 @@ class TraceWriter {
   };
   struct Store;
 
-  TraceWriter(std::unique_ptr<Store> store, WriterOptions options);
+  TraceWriter(std::unique_ptr<Store> store, const WriterOptions& options);
 
   bool IsFull() const;
   bool MakeRoom();
@@ -167,17 +167,23 @@ int64_t BytesOf(const Row& row) {
 }
 
 template <typename Row>
+concept HasInterval = requires(Row row) {
+  row.end_ns = row.begin_ns;
+};
+template <typename Row>
+concept HasTime = requires { &Row::time_ns; };
+
+template <typename Row>
+RowTimes TimesOf(const Row&) {
+  return {};
+}
+template <HasInterval Row>
 RowTimes TimesOf(const Row& row) {
-  if constexpr (requires {
-                  row.begin_ns;
-                  row.end_ns;
-                }) {
-    return {row.begin_ns, row.end_ns};
-  } else if constexpr (requires { row.time_ns; }) {
-    return {row.time_ns, row.time_ns};
-  } else {
-    return {};
-  }
+  return {row.begin_ns, row.end_ns};
+}
+template <HasTime Row>
+RowTimes TimesOf(const Row& row) {
+  return {row.time_ns, row.time_ns};
 }
 
 }  // namespace internal
