@@ -152,22 +152,6 @@ inline constexpr size_t kGatherRoot = 0;
 inline constexpr size_t kScatterRoot = 0;
 }  // namespace options
 
-// torch::ParamCommsDebugInfo: what c10d tells about the call that a "record_param_comms"
-// RecordFunction stands for (NCCL and other GPU backends).
-namespace param_comms {
-inline constexpr size_t kGroupDescription = 8;    // std::string: a tuple's last element is first
-inline constexpr size_t kGroupName = 40;          // std::string
-inline constexpr size_t kRank = 72;               // i32, rank in the group
-inline constexpr size_t kWorldSize = 76;          // i32
-inline constexpr size_t kOp = 80;                 // std::string, e.g. "allreduce"
-inline constexpr size_t kInputElements = 112;     // i64
-inline constexpr size_t kOutputElements = 120;    // i64
-inline constexpr size_t kDtype = 128;             // i8, c10::ScalarType
-inline constexpr size_t kGlobalRankStart = 184;   // i32
-inline constexpr size_t kGlobalRankStride = 188;  // i32
-inline constexpr size_t kGroupRanks = 192;        // std::vector<int64_t>, often empty
-}  // namespace param_comms
-
 // Releases that the numbers above hold for. 2.8, 2.11 and 2.15 were compiled against and
 // run; the headers and symbol tables of every minor release between were compared with them.
 inline constexpr uint8_t kKnownMajor = 2;

@@ -2,13 +2,10 @@
 // private members included), and runs the run-time check against its library.
 #include <ATen/core/function_schema.h>
 #include <ATen/record_function.h>
-#include <c10/util/ThreadLocalDebugInfo.h>
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <torch/version.h>
 
 #include <string>
-#include <torch/csrc/distributed/c10d/ParamCommsUtils.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 #include "tracer/sources/torch/layout.h"
@@ -180,26 +177,6 @@ TEST(TorchLayout, TensorIsTheHeaders) {
   real->has_symbolic_sizes_strides_ = true;
   EXPECT_NE(policy() & tensor_impl::kPolicySymbolic, 0);
   real->has_symbolic_sizes_strides_ = false;
-}
-
-TEST(TorchLayout, ParamCommsIsTheHeaders) {
-  using Real = ::torch::ParamCommsDebugInfo;
-  std::tuple<std::string, std::string> names;
-  const char* base = reinterpret_cast<const char*>(&names);
-  const auto at = [&](const std::string& text) {
-    return static_cast<size_t>(reinterpret_cast<const char*>(&text) - base);
-  };
-  EXPECT_EQ(offsetof(Real, pgName_) + at(std::get<0>(names)), param_comms::kGroupName);
-  EXPECT_EQ(offsetof(Real, pgName_) + at(std::get<1>(names)), param_comms::kGroupDescription);
-  EXPECT_OFFSET(Real, rank_, param_comms::kRank);
-  EXPECT_OFFSET(Real, worldSize_, param_comms::kWorldSize);
-  EXPECT_OFFSET(Real, collectiveName_, param_comms::kOp);
-  EXPECT_OFFSET(Real, inMessageNelems_, param_comms::kInputElements);
-  EXPECT_OFFSET(Real, outMessageNelems_, param_comms::kOutputElements);
-  EXPECT_OFFSET(Real, dType_, param_comms::kDtype);
-  EXPECT_OFFSET(Real, globalRankStart_, param_comms::kGlobalRankStart);
-  EXPECT_OFFSET(Real, globalRankStride_, param_comms::kGlobalRankStride);
-  EXPECT_OFFSET(Real, groupRanks_, param_comms::kGroupRanks);
 }
 
 TEST(TorchLayout, StringsAndVectorsAreTheHeaders) {

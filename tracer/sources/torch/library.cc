@@ -8,7 +8,6 @@ namespace {
 
 constexpr char kTorchCpu[] = "libtorch_cpu.so";
 constexpr char kC10[] = "libc10.so";
-constexpr uint64_t kParamCommsInfo = 4;  // c10::DebugInfoKind::PARAM_COMMS_INFO as a number
 
 // A handle of a library that is loaded already, or nullptr. It is never closed: the tracer
 // calls into the library for as long as the process lives.
@@ -58,10 +57,6 @@ void FindDistributed(Library* library) noexcept {
   Assign(&library->backend_destroy, "_ZN4c10d7BackendD1Ev");
   Assign(&library->gloo_group_ranks, "_ZNK4c10d16ProcessGroupGloo10groupRanksEv");
   Assign(&library->work_op_type, "_ZNK4c10d4Work14retrieveOpTypeEv");
-  library->thread_debug_info = reinterpret_cast<void* (*)(uint64_t)>(
-      FindSymbol(kC10, "_ZN3c1020ThreadLocalDebugInfo3getENS_13DebugInfoKindE"));
-  const void* kind = FindData(kC10, "_ZN3c1013DebugInfoKind16PARAM_COMMS_INFOE");
-  library->param_comms_kind = kind == nullptr ? kParamCommsInfo : LoadField<uint64_t>(kind, 0);
 }
 
 // aoti_torch_abi_version(): major, minor, patch in the top three bytes.

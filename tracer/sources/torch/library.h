@@ -43,11 +43,6 @@ struct Library {
   const void* (*gloo_group_ranks)(const void* gloo);  // std::vector<uint64_t>
   uint8_t (*work_op_type)(const void* work);          // c10d::OpType
 
-  // c10::ThreadLocalDebugInfo::get(PARAM_COMMS_INFO): optional. The kind is a number up to
-  // 2.11 and the value of an exported pointer later.
-  void* (*thread_debug_info)(uint64_t kind);
-  uint64_t param_comms_kind;
-
   // c10::UndefinedTensorImpl's one object: what an undefined at::Tensor points to. Optional.
   const void* undefined_tensor;
 };

@@ -56,7 +56,8 @@ Source::State Examine(Source* source) noexcept {
     return Source::State::kUnusable;
   }
   if (const char* mismatch = FindRecordFunctionMismatch(source->library)) {
-    NoteUnusable(*source, "keeps elsewhere in a RecordFunction", mismatch);
+    NoteUnusable(*source,
+                 "differs from the known releases (2.8 to 2.15) in its RecordFunction:", mismatch);
     return Source::State::kUnusable;
   }
   if (!IsKnown(source->library.version)) {
