@@ -82,7 +82,7 @@ size_t WithoutEntries(std::string_view value, bool (*is_ours)(std::string_view),
 }
 
 bool RemoveOwnPreload() noexcept {
-  char* value = getenv("LD_PRELOAD");
+  char* value = secure_getenv("LD_PRELOAD");
   if (value == nullptr) return true;
   const size_t before = std::strlen(value);
   if (before >= kMaxValueBytes) return false;

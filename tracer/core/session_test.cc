@@ -261,9 +261,9 @@ TEST_F(SessionTest, AChildThatTrainsBecomesARankOfItsOwn) {
   const std::vector<DrainedRecord> parents = reader().DrainKind(RecordKind::kMark);
   ASSERT_EQ(parents.size(), 1u);
   EXPECT_EQ(parents[0].As<wire::MarkRecord>().payload, 1u);
-  const std::vector<DrainedRecord> childs = collector_->segment(1).DrainKind(RecordKind::kMark);
-  ASSERT_EQ(childs.size(), 1u);
-  EXPECT_EQ(childs[0].As<wire::MarkRecord>().payload, 2u);
+  const std::vector<DrainedRecord> of_child = collector_->segment(1).DrainKind(RecordKind::kMark);
+  ASSERT_EQ(of_child.size(), 1u);
+  EXPECT_EQ(of_child[0].As<wire::MarkRecord>().payload, 2u);
   EXPECT_STREQ(collector_->hellos()[1].reason, "child");
   EXPECT_EQ(collector_->hellos()[1].ppid, getpid());
 }

@@ -1,4 +1,5 @@
 // Module CORE2: the API with domains, and the registration of domains and strings.
+#include <bit>
 #include <cstddef>
 
 #include "tracer/sources/nvtx/callbacks.h"
@@ -55,7 +56,7 @@ nvtxResourceHandle_t OnResourceCreate(nvtxDomainHandle_t domain,
   static constinit std::atomic<uintptr_t> last_handle{0};
   const uintptr_t own = last_handle.fetch_add(8, std::memory_order_relaxed) + 8;
   return Pass<nvtxDomainResourceCreate_impl_fntype>(NVTX_CBID_CORE2_DomainResourceCreate,
-                                                    reinterpret_cast<nvtxResourceHandle_t>(own),
+                                                    std::bit_cast<nvtxResourceHandle_t>(own),
                                                     domain, attributes);
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -51,12 +52,12 @@ class Chain {
   static Result CallExtension(uint32_t slot, Result otherwise, Arguments... arguments) noexcept {
     const intptr_t function = extension[slot].load(std::memory_order_acquire);
     if (function == 0) return otherwise;
-    return reinterpret_cast<Result (*)(Arguments...)>(function)(arguments...);
+    return std::bit_cast<Result (*)(Arguments...)>(function)(arguments...);
   }
   template <typename... Arguments>
   static void NotifyExtension(uint32_t slot, Arguments... arguments) noexcept {
     const intptr_t function = extension[slot].load(std::memory_order_acquire);
-    if (function != 0) reinterpret_cast<void (*)(Arguments...)>(function)(arguments...);
+    if (function != 0) std::bit_cast<void (*)(Arguments...)>(function)(arguments...);
   }
 
   // What the chained tool installed; null where it did not, and before it is attached.

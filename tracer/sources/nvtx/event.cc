@@ -84,7 +84,7 @@ Event Event::Of(const nvtxEventAttributes_t* attributes) noexcept {
   event.message_type = attributes->messageType;
   event.message = attributes->message;
   if (attributes->payloadType == NVTX_PAYLOAD_TYPE_EXT && attributes->reserved0 > 0) {
-    event.payloads = reinterpret_cast<const nvtxPayloadData_t*>(attributes->payload.ullValue);
+    event.payloads = std::bit_cast<const nvtxPayloadData_t*>(attributes->payload.ullValue);
     event.payload_count = static_cast<size_t>(attributes->reserved0);
   }
   return event;
@@ -125,7 +125,7 @@ size_t Utf8FromWide(const wchar_t* text, char* out, size_t capacity) noexcept {
   static_assert(sizeof(wchar_t) == 4);
   size_t length = 0;
   for (; *text != 0; ++text) {
-    auto code = static_cast<uint32_t>(*text);
+    auto code = std::bit_cast<uint32_t>(*text);
     if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) code = 0xfffd;
     const size_t bytes = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
     if (length + bytes > capacity) break;

@@ -66,7 +66,7 @@ nvtx_nvtxSyncUser_t IgnoreSyncCreate(nvtxDomainHandle_t domain,
   const uint64_t own = Ignored::last_handle.fetch_add(8, std::memory_order_relaxed) + 8;
   return Chain::Call<nvtxDomainSyncUserCreate_fakeimpl_fntype>(
       NVTX_CB_MODULE_SYNC, NVTX_CBID_SYNC_DomainSyncUserCreate,
-      reinterpret_cast<nvtx_nvtxSyncUser_t>(own), domain, attributes);
+      std::bit_cast<nvtx_nvtxSyncUser_t>(own), domain, attributes);
 }
 
 template <uint32_t kSlot>

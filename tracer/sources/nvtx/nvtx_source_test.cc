@@ -252,11 +252,11 @@ TEST_F(NvtxSourceTest, ARankMadeByForkInternsItsStringsAgain) {
   int status = 0;
   waitpid(child, &status, 0);
   ASSERT_EQ(status, 0);
-  testing::SegmentReader& childs = collector_->segment(1);
-  const auto records = childs.DrainKind(RecordKind::kMark);
+  testing::SegmentReader& of_child = collector_->segment(1);
+  const auto records = of_child.DrainKind(RecordKind::kMark);
   ASSERT_EQ(records.size(), 1u);
-  EXPECT_EQ(childs.String(records[0].header().name), "registered before");
-  EXPECT_EQ(childs.String(records[0].As<wire::MarkRecord>().domain), "inherited");
+  EXPECT_EQ(of_child.String(records[0].header().name), "registered before");
+  EXPECT_EQ(of_child.String(records[0].As<wire::MarkRecord>().domain), "inherited");
 }
 
 TEST_F(NvtxSourceTest, ManyThreadsRegisterAndEmitAtOnce) {

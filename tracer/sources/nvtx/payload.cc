@@ -29,12 +29,12 @@ uint32_t FieldString(Entry& entry, const std::byte* data, const StringField& fie
   switch (field.form) {
     case StringForm::kPointer: {
       const char* text;
-      std::memcpy(&text, at, sizeof(text));
+      std::memcpy(&text, at, sizeof(uint64_t));
       return text != nullptr ? entry.Intern(text, std::strlen(text)) : wire::kNoString;
     }
     case StringForm::kRegistered: {
       nvtxStringHandle_t handle;
-      std::memcpy(&handle, at, sizeof(handle));
+      std::memcpy(&handle, at, sizeof(uint64_t));
       String* string = StringOf(handle);
       return string != nullptr ? string->text.Index(entry) : wire::kNoString;
     }

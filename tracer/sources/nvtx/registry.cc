@@ -80,7 +80,7 @@ std::string_view CopyForEver(std::string_view text) noexcept {
   if (copy == nullptr) return {};
   std::memcpy(copy, text.data(), text.size());
   copy[text.size()] = '\0';
-  return {copy, text.size()};
+  return {copy, text.size()};  // NOLINT(clang-analyzer-unix.Malloc): kept for ever
 }
 
 Domain& DefaultDomain() noexcept { return Registry::default_domain; }
@@ -172,17 +172,21 @@ void NameThread(uint32_t tid, std::string_view name) noexcept {
 }
 
 void EmitThreadNames() noexcept {
-  // Newest first; only the latest name of a thread may come last.
-  ThreadName* reversed = nullptr;
+  // Newest first; of a thread's names the latest must come last.
+  ThreadName* in_order = nullptr;
   ThreadName* name = Registry::thread_names.exchange(nullptr, std::memory_order_acquire);
   while (name != nullptr) {
     ThreadName* next = name->next;
-    name->next = reversed;
-    reversed = name;
+    name->next = in_order;
+    in_order = name;
     name = next;
   }
-  for (; reversed != nullptr; reversed = reversed->next) {
-    EmitThreadName(reversed->tid, reversed->name);
+  while (in_order != nullptr) {
+    ThreadName* next = in_order->next;
+    EmitThreadName(in_order->tid, in_order->name);
+    std::free(const_cast<char*>(in_order->name.data()));
+    std::free(in_order);
+    in_order = next;
   }
 }
 

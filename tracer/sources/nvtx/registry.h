@@ -3,7 +3,7 @@
 // candidates: handles are taken before anybody knows whether the process is a rank.
 //
 // Append-only and lock-free; all functions may run on any number of threads at once. Entries
-// are allocated and never freed, so that a handle stays good in any order of destruction.
+// that have a handle are never freed, so that it stays good in any order of destruction.
 #pragma once
 
 #include <atomic>

@@ -26,6 +26,7 @@ class TextBuilder {
     va_list arguments;
     va_start(arguments, format);
     const size_t room = sizeof(text_) - length_;
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is, two lines up
     const int wanted = std::vsnprintf(text_ + length_, room, format, arguments);
     va_end(arguments);
     if (wanted > 0 && static_cast<size_t>(wanted) < room) length_ += static_cast<size_t>(wanted);
