@@ -8,6 +8,7 @@
 
 #include "cli/record_options.h"
 #include "cli/verb.h"
+#include "common/wire/layout.h"
 #include "common/wire/wire.h"
 
 namespace tutti::cli {
@@ -37,6 +38,9 @@ std::string AllSources() {
 
 Status ParseLimits(const RecordArguments& arguments, collector::RecordOptions* options) {
   TUTTI_ASSIGN_OR_RETURN(options->buffer_bytes, ParseBytes(arguments.buffer));
+  if (!wire::PlanSegment(options->buffer_bytes)) {
+    return UsageError("--buffer " + arguments.buffer + ": 4M to 64G are possible");
+  }
   TUTTI_ASSIGN_OR_RETURN(options->flush_ns, ParseDuration(arguments.flush));
   if (!arguments.max_size.empty()) {
     TUTTI_ASSIGN_OR_RETURN(options->max_bytes, ParseBytes(arguments.max_size));
@@ -128,6 +132,7 @@ void AddRecord(CLI::App& app, Invocation& invocation) {
       app.add_subcommand("record", "Run a training job under the tracer: record -- COMMAND");
   record->fallthrough(false);
   record->prefix_command();
+  record->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   AddOptions(*record, *arguments);
   record->callback([record, arguments, &invocation] {
     invocation.exit_code = kExitRecordOurs;

@@ -22,7 +22,7 @@ struct RankIdentity {
 // What the file says about its own making.
 struct Making {
   std::string run_id;    // identity of the recording
-  std::string recorder;  // HOST.PID of its manifest
+  std::string recorder;  // name of its manifest
   int64_t convert_cpu_ns = 0;
   uint64_t spool_bytes = 0;
 };

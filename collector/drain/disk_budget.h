@@ -1,8 +1,9 @@
-// How much the spools of one recording may take. Two limits:
+// How much the spools of one recording may take. Three limits:
 //   - the user's (`--max-size`): rank files need room too, so the spool gets a share;
 //   - the file system's: enough is left free for the rank files that will be made of
 //     what is spooled, so that a recording that fills the disk still ends with files
-//     that open.
+//     that open;
+//   - RLIMIT_FSIZE, for each file, less what a spool's last chunks need.
 // One thread.
 #pragma once
 
@@ -20,10 +21,10 @@ class DiskBudget {
  public:
   // |max_bytes|: the user's limit for all files of the recording, 0 none. |directory|: a
   // descriptor on the file system of the run, not owned.
-  DiskBudget(uint64_t max_bytes, int directory) : max_bytes_(max_bytes), directory_(directory) {}
+  DiskBudget(uint64_t max_bytes, int directory);
 
-  // May |bytes| more be spooled?
-  BudgetState StateFor(uint64_t bytes);
+  // May |bytes| more be spooled, into a file that has |file_bytes|?
+  BudgetState StateFor(uint64_t bytes, uint64_t file_bytes);
   void Spent(uint64_t bytes) { spooled_bytes_ += bytes; }
 
   uint64_t spooled_bytes() const { return spooled_bytes_; }
@@ -32,6 +33,7 @@ class DiskBudget {
   bool DiskHasRoom(uint64_t bytes);
 
   uint64_t max_bytes_;
+  uint64_t max_file_bytes_;
   int directory_;
   uint64_t spooled_bytes_ = 0;
   // The file system is asked again only after this much was written.

@@ -14,6 +14,8 @@
 namespace tutti::collector::drain {
 namespace {
 
+constexpr char kBallastName[] = "ballast";
+constexpr off_t kBallastBytes = 1 << 20;
 constexpr int64_t kNoRingsRetryNs = 250'000'000;
 constexpr int64_t kSampleIntervalNs = 250'000'000;
 // Ranks may take a moment longer than CMD: mpirun's daemons, a shell's background job.
@@ -36,6 +38,13 @@ rank::ConversionSettings ConversionSettingsOf(const DrainerSettings& settings) {
   return conversion;
 }
 
+void MakeBallast(int directory) {
+  const os::FileDescriptor ballast(
+      ::openat(directory, kBallastName, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  // Without it a recording ends without its last chunks if others fill the disk.
+  if (ballast.valid()) (void)::posix_fallocate(ballast.get(), 0, kBallastBytes);
+}
+
 }  // namespace
 
 DrainLoop::DrainLoop(const DrainerSettings& settings, os::FileDescriptor channel)
@@ -45,7 +54,9 @@ DrainLoop::DrainLoop(const DrainerSettings& settings, os::FileDescriptor channel
       budget_(settings.max_bytes, spool_directory_.get()),
       pacer_(settings.flush_ns),
       worker_(ConversionSettingsOf(settings)),
-      supervisor_pid_(::getppid()) {}
+      supervisor_pid_(::getppid()) {
+  MakeBallast(spool_directory_.get());
+}
 
 int DrainLoop::Run() {
   while (!Done()) {
@@ -220,6 +231,10 @@ void DrainLoop::FinishEnded() {
 }
 
 void DrainLoop::FinishProcess(uint32_t index, Process& process, spool::EndReason reason) {
+  // On a full disk the last chunks get the ballast's place.
+  if (!process.drainer.spool_failure().ok()) {
+    ::unlinkat(spool_directory_.get(), kBallastName, 0);
+  }
   if (reason == spool::EndReason::kStillRunning) {
     process.drainer.SetCaptureMask(0);
     Say("process " + std::to_string(process.drainer.process().hello.pid) +
@@ -237,11 +252,11 @@ void DrainLoop::FinishProcess(uint32_t index, Process& process, spool::EndReason
 std::vector<convert::Finding> DrainLoop::FindingsOf(const Process& process) const {
   std::vector<convert::Finding> findings;
   using enum wire::NoteSeverity;
-  if (const uint64_t records = process.drainer.unwritten_records(); records > 0) {
+  if (const uint64_t events = process.drainer.unwritten_events(); events > 0) {
     convert::Finding finding{kDataLoss, "spool_full", "collector.spool",
                              "events were in the buffers at the end and could not be written",
                              "free space on the disk of the run directory, or raise --max-size"};
-    finding.count = static_cast<int64_t>(records);
+    finding.count = static_cast<int64_t>(events);
     findings.push_back(std::move(finding));
   }
   const int32_t status = process.exit_status.value_or(0);

@@ -24,6 +24,13 @@ size_t CellPieces(std::span<const std::byte> cells, uint64_t position, uint64_t 
   return until_end < count ? 2 : 1;
 }
 
+// Whether a record of this kind is a loss if it can't be written. The others tell about
+// threads and losses, which are known otherwise.
+bool IsEvent(wire::RecordKind kind) {
+  return kind != wire::RecordKind::kThread && kind != wire::RecordKind::kLoss &&
+         kind != wire::RecordKind::kThreadName;
+}
+
 spool::LossTotal TotalOf(uint32_t ring, wire::LossReason reason, const wire::LossCounter& counter) {
   return {ring,
           reason,
@@ -48,6 +55,10 @@ void ProcessDrainer::ResumeAt(uint32_t ring, uint64_t position) {
   if (ring >= rings_.size()) return;
   rings_[ring].tail = position;
   segment_->ring(ring).tail.store(position, std::memory_order_release);
+}
+
+BudgetState ProcessDrainer::BudgetFor(uint64_t bytes) {
+  return budget_.StateFor(bytes, writer_.committed_bytes());
 }
 
 Status ProcessDrainer::Append(spool::ChunkKind kind, std::string_view bytes) {
@@ -78,7 +89,7 @@ PollResult ProcessDrainer::Poll() {
     const double fill_frac =
         static_cast<double>(count) / static_cast<double>(segment_->capacity_cells(ring));
     result.max_fill_frac = std::max(result.max_fill_frac, fill_frac);
-    const BudgetState budget = budget_.StateFor(count * wire::kCellBytes);
+    const BudgetState budget = BudgetFor(count * wire::kCellBytes);
     result.budget = std::max(result.budget, budget);
     if (budget == BudgetState::kFull) break;
     result.spool = SpoolCells(ring, count);
@@ -127,7 +138,7 @@ Status ProcessDrainer::SpoolClock() {
 }
 
 void ProcessDrainer::WriteSample(const spool::SystemSample& sample) {
-  if (budget_.StateFor(sizeof(sample)) == BudgetState::kFull) return;
+  if (BudgetFor(sizeof(sample)) == BudgetState::kFull) return;
   budget_.Spent(sizeof(sample));
   // A sample that can't be written is a gap in a counter: not worth more than the
   // notes that a full disk gets anyway.
@@ -143,6 +154,8 @@ void ProcessDrainer::WriteNote(const std::string& encoded_note) {
 }
 
 void ProcessDrainer::WriteSnapshots() {
+  constexpr uint64_t kSnapshotBytes = 64 << 10;
+  if (BudgetFor(kSnapshotBytes) == BudgetState::kFull) return;
   WriteLosses();
   bool has_open_spans = false;
   for (uint32_t ring = 0; ring < ring_count(); ++ring) {
@@ -264,7 +277,7 @@ void ProcessDrainer::CountUnwritten() {
       wire::RecordHeader header;
       std::memcpy(&header, segment_->cells(ring).data() + at % capacity * wire::kCellBytes,
                   sizeof(header));
-      ++unwritten_records_;
+      if (IsEvent(header.kind)) ++unwritten_events_;
       at += std::max<uint64_t>(header.cells, 1);
     }
   }

@@ -57,8 +57,8 @@ class ProcessDrainer {
   // the totals, and closes the spool. Call once.
   void Finish(spool::EndReason reason, int32_t exit_status, int64_t drain_cpu_ns);
 
-  // Records that Finish could not write, and why; none if all is there.
-  uint64_t unwritten_records() const { return unwritten_records_; }
+  // Events that Finish could not write, and why; none if all is there.
+  uint64_t unwritten_events() const { return unwritten_events_; }
   const Status& spool_failure() const { return spool_failure_; }
 
   // Tells the tracer which sources to record from now on (wire::CaptureBit).
@@ -83,6 +83,7 @@ class ProcessDrainer {
   void WriteOpenSpans(uint32_t ring, spool::OpenSpansReason reason);
   bool ThreadIsGone(uint32_t tid, uint64_t start_ticks);
   void CountUnwritten();
+  BudgetState BudgetFor(uint64_t bytes);
   Status Append(spool::ChunkKind kind, std::string_view bytes);
 
   std::unique_ptr<session::Segment> segment_;  // stays where it is when this is moved
@@ -93,7 +94,7 @@ class ProcessDrainer {
   std::vector<Ring> rings_;
   uint64_t cells_ = 0;
   uint64_t loss_checksum_ = 0;
-  uint64_t unwritten_records_ = 0;
+  uint64_t unwritten_events_ = 0;
   bool had_open_spans_ = false;
   Status spool_failure_;
 };

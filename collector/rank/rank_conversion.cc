@@ -27,19 +27,11 @@ std::optional<int32_t> KnownNumber(int32_t number) {
   return number;
 }
 
-// The lowest rank of which the run has no file.
-int32_t FreeRank(const std::string& run_path) {
-  int32_t rank = 0;
-  for (;; ++rank) {
-    const std::string path = run_path + "/" + run::RankFileName(rank, 0);
-    if (!os::Exists(path) && !os::Exists(path + ".part")) return rank;
-  }
-}
+constexpr char kOrderOfArrival[] = "order of arrival";
 
-int32_t AttemptOf(const std::string& name) {
-  constexpr std::string_view kPrefix = "attempt-";
-  if (!name.starts_with(kPrefix)) return 0;
-  return static_cast<int32_t>(std::strtol(name.c_str() + kPrefix.size(), nullptr, 10));
+// Who claims names for this spool: "HOST.PID/p0003".
+std::string OwnerOf(const std::string& spool_path, const std::string& spool_name) {
+  return spool_path.substr(spool_path.rfind('/') + 1) + "/" + WithExtension(spool_name, "");
 }
 
 }  // namespace
@@ -90,8 +82,7 @@ bool RankConversion::Identify(bool at_end) {
     identity.world_size = inferred->world_size;
     identity.source = "communicator";
   } else if (at_end) {
-    identity.rank = FreeRank(settings_.run_path);
-    identity.source = "order of arrival";
+    identity.source = kOrderOfArrival;  // the rank comes with the name
   } else {
     return false;
   }
@@ -99,25 +90,29 @@ bool RankConversion::Identify(bool at_end) {
   return true;
 }
 
-Result<std::optional<std::string>> RankConversion::TakenName() const {
-  const auto text = os::ReadSmallFileAt(directory_.get(), Beside(".name"), 4096);
-  if (!text.ok()) return std::optional<std::string>();
-  return std::optional<std::string>(*text);
+Result<run::ClaimedName> RankConversion::ClaimName() {
+  const std::string owner = OwnerOf(settings_.spool_path, spool_name_);
+  const auto earlier = os::ReadSmallFileAt(directory_.get(), Beside(".name"), 4096);
+  if (earlier.ok() && run::HasClaimed(settings_.run_path, owner, *earlier)) {
+    if (const auto name = run::ParseRankFileName(*earlier)) return *name;
+  }
+  if (identity_->source == kOrderOfArrival) {
+    return run::ClaimFreeRank(settings_.run_path, owner);
+  }
+  return run::ClaimRankFile(settings_.run_path, owner, identity_->rank, identity_->attempt);
 }
 
 Status RankConversion::OpenFile() {
   asked_attempt_ = identity_->attempt;
-  TUTTI_ASSIGN_OR_RETURN(const auto taken, TakenName());
-  if (taken) {
-    TUTTI_ASSIGN_OR_RETURN(file_,
-                           run::RecreateRankFile(settings_.run_path, *taken, AttemptOf(*taken)));
-  } else {
-    TUTTI_ASSIGN_OR_RETURN(
-        file_, run::CreateRankFile(settings_.run_path, identity_->rank, identity_->attempt));
-    TUTTI_RETURN_IF_ERROR(os::WriteFileAtomically(directory_.get(), Beside(".name"), file_.name));
-  }
-  identity_->attempt = file_.attempt;
-  rows_ = std::make_unique<convert::RowOutput>(*file_.writer);
+  TUTTI_ASSIGN_OR_RETURN(const run::ClaimedName claimed, ClaimName());
+  TUTTI_RETURN_IF_ERROR(os::WriteFileAtomically(directory_.get(), Beside(".name"), claimed.name));
+  TUTTI_ASSIGN_OR_RETURN(const std::string part,
+                         run::CleanPartPath(settings_.run_path, claimed.name));
+  TUTTI_ASSIGN_OR_RETURN(writer_, schema::TraceWriter::Create(part));
+  file_name_ = claimed.name;
+  identity_->rank = claimed.rank;
+  identity_->attempt = claimed.attempt;
+  rows_ = std::make_unique<convert::RowOutput>(*writer_);
   convert::ConverterOptions options;
   options.window = scan_.step_ticks();
   converter_ = std::make_unique<convert::Converter>(process_, *rows_, options);
@@ -145,7 +140,7 @@ Result<bool> RankConversion::Advance(uint64_t committed, uint64_t budget_bytes) 
 void RankConversion::ReportEnd(const std::vector<convert::Finding>& findings) {
   convert::Findings& into = converter_->context().findings;
   for (const convert::Finding& finding : findings) into.Add(finding);
-  if (identity_->source == "order of arrival") {
+  if (identity_->source == kOrderOfArrival) {
     into.Add({NoteSeverity::kNotice, "rank_assumed", "collector.rank",
               "neither a variable nor a process group told this process's rank; it got the "
               "first free one",
@@ -184,12 +179,12 @@ Result<RankOutcome> RankConversion::Finish(uint64_t committed,
   if (converter_->end()) outcome.exit_status = converter_->end()->exit_status;
   outcome.truth = converter_->truth();
   outcome.torch_version = converter_->torch_version();
-  TUTTI_RETURN_IF_ERROR(file_.writer->Finalize());
-  outcome.file = file_.name;
-  if (file_.writer->lost_rows() > 0) {
+  TUTTI_RETURN_IF_ERROR(writer_->Finalize());
+  outcome.file = file_name_;
+  if (writer_->lost_rows() > 0) {
     // What the disk had no room for is still in the spool; a later salvage tries again.
     outcome.spool_kept = true;
-    outcome.events_lost += file_.writer->lost_rows();
+    outcome.events_lost += writer_->lost_rows();
     return outcome;
   }
   TUTTI_RETURN_IF_ERROR(Publish());
@@ -211,9 +206,7 @@ Result<std::string> FinishPublishing(const std::string& run_path, const std::str
   const std::string name_file = WithExtension(done_name, ".name");
   TUTTI_ASSIGN_OR_RETURN(const std::string name,
                          os::ReadSmallFileAt(directory.get(), name_file, 4096));
-  if (os::Exists(run_path + "/" + name + ".part")) {
-    TUTTI_RETURN_IF_ERROR(run::PublishRankFile(run_path, name));
-  }
+  TUTTI_RETURN_IF_ERROR(run::PublishRankFile(run_path, name));
   const os::FileDescriptor spool(
       ::openat(directory.get(), done_name.c_str(), O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC));
   if (!spool.valid()) return os::ErrnoStatus(done_name, errno);

@@ -2,10 +2,10 @@
 // one and deleting the spool. Used by the drainer while a recording runs and by salvage
 // afterwards. One thread at a time.
 //
-// Files beside the spool "p0003.spool": "p0003.name" holds the rank file's name once it
-// is taken, so that a restarted drainer goes on under the same one; the spool becomes
-// "p0003.done" before the rank file gets its final name, and stays as an empty file until
-// the recording ends, so that a kill at any moment does not lead to a second rank file.
+// The name is claimed (rank_file.h) for "HOST.PID/p0003" and kept beside the spool
+// "p0003.spool" in "p0003.name". The spool becomes "p0003.done" before the rank file gets
+// its final name, and stays as an empty file until the recording ends. So a kill at any
+// moment leads to one rank file, not to none or two.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,7 @@
 #include "collector/os/file_descriptor.h"
 #include "collector/run/rank_file.h"
 #include "common/status.h"
+#include "schema/writer.h"
 
 namespace tutti::collector::rank {
 
@@ -65,7 +66,7 @@ class RankConversion {
 
   bool Identify(bool at_end);
   Status OpenFile();
-  Result<std::optional<std::string>> TakenName() const;
+  Result<run::ClaimedName> ClaimName();
   void ReportEnd(const std::vector<convert::Finding>& findings);
   Status Publish();
   std::string Beside(const char* extension) const;
@@ -78,7 +79,8 @@ class RankConversion {
   convert::SpoolScan scan_;
   std::optional<convert::RankIdentity> identity_;
   int32_t asked_attempt_ = 0;
-  run::OpenRankFile file_;
+  std::string file_name_;  // relative to the run, once the file is open
+  std::unique_ptr<schema::TraceWriter> writer_;
   std::unique_ptr<convert::RowOutput> rows_;
   std::unique_ptr<convert::Converter> converter_;
   int64_t cpu_ns_ = 0;

@@ -159,6 +159,7 @@ Result<ManifestSummary> ReadManifest(const std::string& run_path, const std::str
   TUTTI_ASSIGN_OR_RETURN(const Json json, Read(run_path, name));
   ManifestSummary summary;
   summary.finished = TextIn(json, "state") != "recording";
+  summary.recording_id = TextIn(json, "recording_id");
   summary.job_id = TextIn(json, "job_id");
   summary.boot_id = TextIn(json, "boot_id");
   if (const auto anchor = json.find("anchor"); anchor != json.end() && anchor->is_object()) {

@@ -53,6 +53,7 @@ Status CloseManifest(const std::string& run_path, const std::string& name, bool 
 // Of the manifest: whether its recording is over, its job, its machine and anchor.
 struct ManifestSummary {
   bool finished = false;
+  std::string recording_id;
   std::string job_id;
   std::string boot_id;
   clock::Anchor anchor{};

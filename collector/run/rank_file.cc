@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <utility>
 
@@ -11,24 +13,44 @@
 namespace tutti::collector::run {
 namespace {
 
-// A job that restarted this often has other problems.
-constexpr int32_t kMaxAttempts = 10'000;
+// A job that restarted this often, or has so many ranks, has other problems.
+constexpr int32_t kMaxTries = 1 << 20;
 
 std::string FullPath(const std::string& run_path, const std::string& name) {
   return run_path + "/" + name;
 }
 
-Status MakeAttemptDirectory(const std::string& run_path, const std::string& name) {
-  const size_t slash = name.rfind('/');
-  if (slash == std::string::npos) return OkStatus();
-  return os::MakeDirectories(FullPath(run_path, name.substr(0, slash)));
+std::string ClaimPath(const std::string& run_path, std::string name) {
+  std::replace(name.begin(), name.end(), '/', '_');
+  return run_path + "/.spool/" + name + ".claim";
 }
 
-Result<OpenRankFile> Create(const std::string& run_path, const std::string& name, int32_t attempt) {
-  TUTTI_RETURN_IF_ERROR(MakeAttemptDirectory(run_path, name));
-  TUTTI_ASSIGN_OR_RETURN(auto writer,
-                         schema::TraceWriter::Create(FullPath(run_path, name) + ".part"));
-  return OpenRankFile{name, attempt, std::move(writer)};
+// Whether the claim is |owner|'s now.
+Result<bool> TryClaim(const std::string& run_path, const std::string& owner,
+                      const std::string& name) {
+  const std::string path = FullPath(run_path, name);
+  if (HasClaimed(run_path, owner, name)) return true;
+  if (os::Exists(path) || os::Exists(path + ".part")) return false;
+  TUTTI_ASSIGN_OR_RETURN(const os::FileDescriptor directory,
+                         os::OpenDirectory(run_path + "/.spool"));
+  const std::string temporary = ".claim." + os::RandomHex(8);
+  TUTTI_ASSIGN_OR_RETURN(const os::FileDescriptor fd,
+                         os::CreateExclusive(directory.get(), temporary));
+  Status status = os::WriteFully(fd.get(), owner.data(), owner.size());
+  bool claimed = false;
+  if (status.ok()) {
+    claimed = ::linkat(directory.get(), temporary.c_str(), AT_FDCWD,
+                       ClaimPath(run_path, name).c_str(), 0) == 0;
+    if (!claimed && errno != EEXIST) status = os::ErrnoStatus(name, errno);
+  }
+  ::unlinkat(directory.get(), temporary.c_str(), 0);
+  if (!status.ok()) return status;
+  // Published by another in between: its claim was gone before ours was made.
+  if (claimed && os::Exists(path)) {
+    ::unlink(ClaimPath(run_path, name).c_str());
+    return false;
+  }
+  return claimed;
 }
 
 }  // namespace
@@ -40,35 +62,63 @@ std::string RankFileName(int32_t rank, int32_t attempt) {
   return "attempt-" + std::to_string(attempt) + "/" + file;
 }
 
-Result<OpenRankFile> CreateRankFile(const std::string& run_path, int32_t rank, int32_t attempt) {
-  for (int32_t tried = attempt; tried < kMaxAttempts; ++tried) {
+std::optional<ClaimedName> ParseRankFileName(const std::string& name) {
+  int32_t attempt = 0;
+  int32_t rank = 0;
+  const bool is_later =
+      std::sscanf(name.c_str(), "attempt-%d/rank-%d.sqlite", &attempt, &rank) == 2;
+  if (!is_later) {
+    attempt = 0;
+    if (std::sscanf(name.c_str(), "rank-%d.sqlite", &rank) != 1) return std::nullopt;
+  }
+  // Whatever else sscanf lets through is not a name that we make.
+  if (rank < 0 || attempt < 0 || RankFileName(rank, attempt) != name) return std::nullopt;
+  return ClaimedName{name, rank, attempt};
+}
+
+bool HasClaimed(const std::string& run_path, const std::string& owner, const std::string& name) {
+  const auto text = os::ReadSmallFile(ClaimPath(run_path, name));
+  return text.ok() && *text == owner;
+}
+
+Result<ClaimedName> ClaimRankFile(const std::string& run_path, const std::string& owner,
+                                  int32_t rank, int32_t attempt) {
+  for (int32_t tried = attempt; tried - attempt < kMaxTries; ++tried) {
     const std::string name = RankFileName(rank, tried);
-    const std::string path = FullPath(run_path, name);
-    if (os::Exists(path) || os::Exists(path + ".part")) continue;
-    Result<OpenRankFile> file = Create(run_path, name, tried);
-    // Another recorder of this run may have been quicker.
-    if (!file.ok() && os::Exists(path + ".part")) continue;
-    return file;
+    TUTTI_ASSIGN_OR_RETURN(const bool claimed, TryClaim(run_path, owner, name));
+    if (claimed) return ClaimedName{name, rank, tried};
   }
   return IoError(run_path + ": no free name for rank " + std::to_string(rank));
 }
 
-Result<OpenRankFile> RecreateRankFile(const std::string& run_path, const std::string& name,
-                                      int32_t attempt) {
-  RemovePart(run_path, name);
-  return Create(run_path, name, attempt);
+Result<ClaimedName> ClaimFreeRank(const std::string& run_path, const std::string& owner) {
+  for (int32_t rank = 0; rank < kMaxTries; ++rank) {
+    const std::string name = RankFileName(rank, 0);
+    TUTTI_ASSIGN_OR_RETURN(const bool claimed, TryClaim(run_path, owner, name));
+    if (claimed) return ClaimedName{name, rank, 0};
+  }
+  return IoError(run_path + ": no free rank");
 }
 
-void RemovePart(const std::string& run_path, const std::string& name) {
-  const std::string part = FullPath(run_path, name) + ".part";
+Result<std::string> CleanPartPath(const std::string& run_path, const std::string& name) {
+  const size_t slash = name.rfind('/');
+  if (slash != std::string::npos) {
+    TUTTI_RETURN_IF_ERROR(os::MakeDirectories(FullPath(run_path, name.substr(0, slash))));
+  }
+  std::string part = FullPath(run_path, name) + ".part";
   for (const char* suffix : {"", "-wal", "-shm", "-journal", ".ballast"}) {
     ::unlink((part + suffix).c_str());
   }
+  return part;
 }
 
 Status PublishRankFile(const std::string& run_path, const std::string& name) {
   const std::string path = FullPath(run_path, name);
-  return os::RenameNoReplace(AT_FDCWD, path + ".part", path);
+  if (os::Exists(path + ".part")) {
+    TUTTI_RETURN_IF_ERROR(os::RenameNoReplace(AT_FDCWD, path + ".part", path));
+  }
+  ::unlink(ClaimPath(run_path, name).c_str());
+  return OkStatus();
 }
 
 }  // namespace tutti::collector::run

@@ -36,6 +36,8 @@ StartFailure FailureOf(const std::string& program, int error) {
 [[noreturn]] void Execute(const char* path, char* const* argv, char* const* shell_argv,
                           char* const* environment, const SignalState& signals, int report) {
   ::sigaction(SIGCHLD, &signals.child_action, nullptr);
+  ::sigaction(SIGPIPE, &signals.pipe_action, nullptr);
+  ::sigaction(SIGXFSZ, &signals.size_action, nullptr);
   ::sigprocmask(SIG_SETMASK, &signals.mask, nullptr);
   ::execve(path, argv, environment);
   if (errno == ENOEXEC) ::execve(shell_argv[0], shell_argv, environment);

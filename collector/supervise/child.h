@@ -22,6 +22,8 @@ inline constexpr int kExitNotFound = 127;
 struct SignalState {
   sigset_t mask;
   struct sigaction child_action;  // of SIGCHLD
+  struct sigaction pipe_action;   // of SIGPIPE
+  struct sigaction size_action;   // of SIGXFSZ
 };
 
 // Where |program| is found as execvp would, with PATH of |environment|; "" nowhere.

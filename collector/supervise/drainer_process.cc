@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kMaxDeathsInARow = 6;
 constexpr int64_t kHealthyNs = 60'000'000'000;  // after this long, earlier deaths are forgiven
-constexpr int64_t kFirstDelayNs = 50'000'000;
+constexpr int64_t kFirstDelayNs = 10'000'000;   // doubled with each death in a row
 
 // Everything from descriptor 3 on, but for |keep|. The objects that own them in the
 // parent are never destroyed here: the child leaves by _exit.

@@ -53,10 +53,14 @@ Status Supervisor::TakeSignals() {
   if (::sigprocmask(SIG_BLOCK, &taken, &signals_.mask) != 0)
     return os::ErrnoStatus("signals", errno);
   // Whoever started us may have ignored it; then children could not be waited for.
-  struct sigaction standard {};
-  standard.sa_handler = SIG_DFL;
-  ::sigaction(SIGCHLD, &standard, &signals_.child_action);
-  ::signal(SIGPIPE, SIG_IGN);
+  struct sigaction action {};
+  action.sa_handler = SIG_DFL;
+  ::sigaction(SIGCHLD, &action, &signals_.child_action);
+  // A line for a standard error that nobody reads any more must not end us, nor a limit
+  // on the size of files, which holds for buffers too.
+  action.sa_handler = SIG_IGN;
+  ::sigaction(SIGPIPE, &action, &signals_.pipe_action);
+  ::sigaction(SIGXFSZ, &action, &signals_.size_action);
   signal_fd_.Reset(::signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK));
   return signal_fd_.valid() ? OkStatus() : os::ErrnoStatus("signalfd", errno);
 }
@@ -74,12 +78,13 @@ int32_t Supervisor::Run() {
   while (!Finished()) {
     Wait();
     HandleSignals();
-    registrar_.Accept(listener_.get());
+    if (listener_.valid()) registrar_.Accept(listener_.get());
     registrar_.HandleWaiting();
     HandleDrainer();
     RestartDrainer();
     EndStragglers();
     if (AllChildrenEnded() && drainer_.running() && !std::exchange(told_command_ended_, true)) {
+      listener_.Reset();  // whoever comes now outlives the command; nobody would drain it
       drainer_.Send(drain::MakeMessage(drain::MessageKind::kCommandEnded));
     }
   }

@@ -2,7 +2,10 @@
 // sources would write, through the tracer's own core.
 //
 //   emitter train [--steps N] [--step-us N] [--hang] [options]
+//   emitter kill-loop --count N --progress DIRECTORY [--seed N]
 //   emitter sequence [--threads N] [--count N] [--pause-ns N] [--progress FILE] [options]
+// kill-loop starts itself as `sequence --progress DIRECTORY/N` with RANK=N for N = 0, 1, …,
+// and kills each at a random moment.
 // options:
 //   --exit CODE    ends with CODE          --signal N    … by raising signal N
 //   --wait FILE    before it ends, waits until FILE exists
@@ -22,6 +25,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -46,6 +50,7 @@ struct Options {
   uint32_t threads = 1;
   std::string progress;
   std::string wait;
+  uint64_t seed = 1;
   int exit_code = 0;
   int signal = 0;
   bool hang = false;
@@ -241,6 +246,7 @@ void RunCollectives(const std::atomic<int64_t>& enqueued, const std::atomic<bool
 void TryToWriteInChild() {
   const pid_t child = ::fork();
   if (child == 0) {
+    tracer::Promote("backward");
     Ops(2, 0, "child", 0);
     ::_exit(0);
   }
@@ -336,6 +342,41 @@ bool Sequence(const Options& options) {
   return true;
 }
 
+void ExecuteSequence(int64_t rank, const std::string& progress) {
+  setenv("RANK", std::to_string(rank).c_str(), 1);
+  setenv("WORLD_SIZE", "1000", 1);
+  setenv("LOCAL_RANK", std::to_string(rank).c_str(), 1);
+  const char* arguments[] = {"emitter",        "sequence",   "--threads", "2",    "--progress",
+                             progress.c_str(), "--pause-ns", "2000",      nullptr};
+  ::execv("/proc/self/exe", const_cast<char* const*>(arguments));
+  ::_exit(127);
+}
+
+bool WaitUntilReady(const Progress& progress, uint64_t threads, pid_t child) {
+  for (int waited_ms = 0; progress.ready.load() < threads; ++waited_ms) {
+    if (waited_ms > 20'000 || ::waitpid(child, nullptr, WNOHANG) != 0) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+bool KillLoop(const Options& options) {
+  std::mt19937_64 random(options.seed);
+  for (int64_t rank = 0; rank < options.count; ++rank) {
+    const std::string path = options.progress + "/" + std::to_string(rank);
+    const Progress* progress = MapProgress(path);
+    if (progress == nullptr) return false;
+    const pid_t child = ::fork();
+    if (child < 0) return false;
+    if (child == 0) ExecuteSequence(rank, path);
+    if (!WaitUntilReady(*progress, 2, child)) return false;
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 15'000));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+  }
+  return true;
+}
+
 bool Parse(int argc, char** argv, Options& options) {
   if (argc < 2) return false;
   options.mode = argv[1];
@@ -362,6 +403,8 @@ bool Parse(int argc, char** argv, Options& options) {
         options.pause_ns = number;
       else if (name == "--threads")
         options.threads = static_cast<uint32_t>(number);
+      else if (name == "--seed")
+        options.seed = static_cast<uint64_t>(number);
       else if (name == "--exit")
         options.exit_code = static_cast<int>(number);
       else if (name == "--signal")
@@ -383,6 +426,7 @@ int Main(int argc, char** argv) {
     std::fprintf(stderr, "emitter: see the head of emitter.cc for its options\n");
     return 2;
   }
+  if (options.mode == "kill-loop") return KillLoop(options) ? 0 : 2;
   tracer::Configure();
   tracer::Promote("annotate");
   if (options.mode == "train") {
