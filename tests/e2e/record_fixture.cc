@@ -58,6 +58,7 @@ Running::Running(const std::vector<std::string>& argv, const std::vector<std::st
   for (const std::string& text : argv) pointers.push_back(const_cast<char*>(text.c_str()));
   pointers.push_back(nullptr);
   pid_ = ::fork();
+  EXPECT_GE(pid_, 0);
   if (pid_ != 0) return;
   Redirect("/dev/null", STDIN_FILENO);
   Redirect(out_path_, STDOUT_FILENO);
@@ -72,6 +73,7 @@ Running::Running(const std::vector<std::string>& argv, const std::vector<std::st
 std::string Running::ErrSoFar() const { return ReadFile(err_path_); }
 
 Finished Running::Wait() {
+  if (pid_ <= 1) return {};
   int status = 0;
   pid_t ended = 0;
   for (int waited_ms = 0; ended == 0 && waited_ms < 60'000; waited_ms += 2) {
