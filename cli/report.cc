@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 #include "analyzer/analyze.h"
 #include "cli/progress.h"
 #include "cli/verb.h"
+#include "collector/salvage.h"
 
 namespace tutti::cli {
 namespace {
@@ -58,8 +60,18 @@ Result<bool> IsPartial(const std::string& analysis, int64_t max_loss) {
   return true;
 }
 
+// A run whose recorder was killed is finished first: its spools hold what no file has yet.
+// A run that can't be written to is reported as it is.
+void FinishKilledRecordings(const std::string& run) {
+  if (!std::filesystem::is_directory(run)) return;
+  const auto salvaged = collector::Salvage(run);
+  if (!salvaged.ok()) return Complain(salvaged.status().message());
+  for (const std::string& message : salvaged->messages) Complain(message);
+}
+
 Result<int> Report(const ReportArguments& arguments, const Invocation& invocation) {
   TUTTI_ASSIGN_OR_RETURN(const auto gates, ParseGates(arguments.fail_on));
+  FinishKilledRecordings(arguments.run);
   TUTTI_ASSIGN_OR_RETURN(const analyzer::Analysis analysis,
                          analyzer::EnsureAnalyzed(arguments.run, WithProgress()));
   analyzer::ReportOptions options;
