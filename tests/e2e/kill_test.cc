@@ -144,8 +144,12 @@ TEST_F(KillTest, WhatAKilledRecorderSpooledIsSalvaged) {
   ASSERT_TRUE(WaitFor([&] { return !DrainerOf(record.pid()).has_value(); }));
 
   // The orphaned job still hangs; its recording is over.
-  const auto salvaged = collector::Salvage(Path("run"));
-  ASSERT_TRUE(salvaged.ok()) << salvaged.status().message();
+  // A killed process holds its lock until its last thread is gone.
+  auto salvaged = collector::Salvage(Path("run"));
+  ASSERT_TRUE(WaitFor([&] {
+    if (salvaged.ok() && salvaged->is_recording) salvaged = collector::Salvage(Path("run"));
+    return salvaged.ok() && !salvaged->is_recording;
+  })) << salvaged.status().message();
   EXPECT_EQ(salvaged->converted, 1);
   EXPECT_THAT(salvaged->messages, ElementsAre(HasSubstr("the recorder was killed")));
   EXPECT_THAT(Files(), ElementsAre("rank-00003.sqlite"));
