@@ -62,7 +62,7 @@ TEST_F(SpanTest, AnUnknownEndIsElsewhere) {
 
 // op 1 (op 2 (op 3 … and 1 ends first: 2 and 3 will end on other threads or later.
 TEST_F(SpanTest, OperatorsOverAnEndedOneBecomeAsynchronous) {
-  for (uint64_t identity : {1, 2, 3}) Begin(RecordKind::kCpuOp, identity);
+  for (const uint64_t identity : {1u, 2u, 3u}) Begin(RecordKind::kCpuOp, identity);
   {
     Entry entry(kCaptureAlways);
     const EndedSpan ended = entry.EndSpan(1);

@@ -93,22 +93,22 @@ TEST_F(StringTableTest, LongTextIsStoredCut) {
 }
 
 TEST_F(StringTableTest, ThreadsThatRaceAgreeOnEachText) {
-  constexpr int kThreads = 4;
-  constexpr int kTexts = 2000;
+  constexpr size_t kThreads = 4;
+  constexpr size_t kTexts = 2000;
   Make(4 * kTexts * 4, 1u << 20);
   std::vector<std::vector<uint32_t>> indices(kThreads, std::vector<uint32_t>(kTexts));
   std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; ++t) {
+  for (size_t t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
-      for (int i = 0; i < kTexts; ++i) {
+      for (size_t i = 0; i < kTexts; ++i) {
         indices[t][i] = table_.Intern("operator " + std::to_string(i));
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  for (int i = 0; i < kTexts; ++i) {
+  for (size_t i = 0; i < kTexts; ++i) {
     ASSERT_EQ(reader_->String(indices[0][i]), "operator " + std::to_string(i));
-    for (int t = 1; t < kThreads; ++t) {
+    for (size_t t = 1; t < kThreads; ++t) {
       ASSERT_EQ(indices[t][i], indices[0][i]) << i;
     }
   }

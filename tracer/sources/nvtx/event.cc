@@ -145,8 +145,7 @@ size_t Utf8FromWide(const wchar_t* text, char* out, size_t capacity) noexcept {
 
 uint32_t InternWide(Entry& entry, const wchar_t* text) noexcept {
   if (text == nullptr) return wire::kNoString;
-  char utf8[wire::kMaxStringBytes];
-  return entry.InternText({utf8, Utf8FromWide(text, utf8, sizeof(utf8))});
+  return entry.InternText(WideText(text).text());
 }
 
 }  // namespace tutti::tracer::nvtx

@@ -58,7 +58,7 @@ class WideText {
   std::string_view text() const noexcept { return {utf8_, length_}; }
 
  private:
-  char utf8_[wire::kMaxStringBytes];
+  char utf8_[wire::kMaxStringBytes] = {};
   size_t length_;
 };
 

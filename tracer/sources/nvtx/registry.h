@@ -100,7 +100,8 @@ std::string_view CopyForEver(std::string_view text) noexcept;
 template <typename Node>
 Node* MakeForEver() noexcept {
   void* memory = std::malloc(sizeof(Node));
-  return memory != nullptr ? ::new (memory) Node{} : nullptr;
+  if (memory == nullptr) return nullptr;
+  return new (memory) Node{};
 }
 
 // Puts |node| at the head of |list|.

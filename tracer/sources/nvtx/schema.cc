@@ -34,7 +34,7 @@ class TextBuilder {
   std::string_view text() const noexcept { return {text_, length_}; }
 
  private:
-  char text_[wire::kMaxStringBytes];
+  char text_[wire::kMaxStringBytes] = {};
   size_t length_ = 0;
 };
 
