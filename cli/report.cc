@@ -11,7 +11,7 @@
 #include "analyzer/analyze.h"
 #include "cli/progress.h"
 #include "cli/verb.h"
-#include "collector/salvage.h"
+#include "collector/record.h"
 
 namespace tutti::cli {
 namespace {

@@ -1,5 +1,6 @@
-// The collector's front door for `tutti record`: runs a command under the tracer and
-// writes what its ranks did into a run directory. (salvage.h is the other door.)
+// The collector's front door. `tutti record`: runs a command under the tracer and writes
+// what its ranks did into a run directory. Commands that read a run call Salvage first,
+// which finishes what killed recordings left behind (salvage.h, included here).
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "collector/convert/spool_scan.h"
+#include "collector/salvage.h"
 #include "collector/session/rank_selector.h"
 #include "common/status.h"
 

@@ -1,5 +1,5 @@
-// The collector's front door for commands that read a run: finishes what recordings left
-// behind whose processes were killed, or whose disk was full.
+// For commands that read a run: finishes what recordings left behind whose processes were
+// killed, or whose disk was full. Part of the front door (record.h).
 #pragma once
 
 #include <string>

@@ -27,7 +27,8 @@ struct Making {
   uint64_t spool_bytes = 0;
 };
 
-// To be written when the converter has finished.
+// Replaces what was written before. To be called before anything is converted, with what
+// is known then, and when the converter has finished.
 void WriteProcessRows(Converter& converter, const spool::ProcessChunk& process,
                       const RankIdentity& identity, const Making& making, RowOutput& rows);
 

@@ -116,6 +116,8 @@ Status RankConversion::OpenFile() {
   convert::ConverterOptions options;
   options.window = scan_.step_ticks();
   converter_ = std::make_unique<convert::Converter>(process_, *rows_, options);
+  // A file that is cut off must say whose it is, too; the rows are replaced at the end.
+  convert::WriteProcessRows(*converter_, process_, *identity_, settings_.making, *rows_);
   return OkStatus();
 }
 

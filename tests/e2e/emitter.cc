@@ -9,6 +9,7 @@
 // options:
 //   --exit CODE    ends with CODE          --signal N    … by raising signal N
 //   --wait FILE    before it ends, waits until FILE exists
+//   --ready FILE   makes FILE when all is written but the end (or hangs)
 //   --fork         forks a child in the middle that tries to write, and waits for it
 //   --rank-of-communicator   announces its rank and size (from EMITTER_RANK, EMITTER_SIZE)
 // Without a recording around it, it does the same and writes nothing.
@@ -50,6 +51,7 @@ struct Options {
   uint32_t threads = 1;
   std::string progress;
   std::string wait;
+  std::string ready;
   uint64_t seed = 1;
   int exit_code = 0;
   int signal = 0;
@@ -275,6 +277,11 @@ void TrainStep(int64_t step, std::atomic<int64_t>& enqueued) {
   EndRange();
 }
 
+void Touch(const std::string& path) {
+  if (path.empty()) return;
+  ::close(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+}
+
 void Train(const Options& options) {
   AnnounceCommunicator(options.announce_rank);
   std::atomic<int64_t> enqueued{0};
@@ -288,6 +295,7 @@ void Train(const Options& options) {
   }
   if (options.hang) {
     BeginOp(7, "waiting for all_reduce");
+    Touch(options.ready);
     for (;;) ::pause();
   }
   stop.store(true);
@@ -411,6 +419,8 @@ bool Parse(int argc, char** argv, Options& options) {
         options.signal = static_cast<int>(number);
       else if (name == "--progress")
         options.progress = value;
+      else if (name == "--ready")
+        options.ready = value;
       else if (name == "--wait")
         options.wait = value;
       else
@@ -434,6 +444,7 @@ int Main(int argc, char** argv) {
   } else if (options.mode != "sequence" || !Sequence(options)) {
     return 2;
   }
+  Touch(options.ready);
   while (!options.wait.empty() && ::access(options.wait.c_str(), F_OK) != 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }

@@ -119,8 +119,11 @@ TEST_F(RecordTest, TheCommandInheritsWhatWasIgnored) {
 
 TEST_F(RecordTest, ABackgroundRankThatOutlivesTheCommandIsCutOff) {
   const std::string gate = Path("gate");
-  const Finished record = Record(
-      {}, {"sh", "-c", Emitter() + " train --steps 5 --wait " + gate + " & sleep 0.5; exit 6"});
+  const std::string ready = Path("ready");
+  const Finished record =
+      Record({}, {"sh", "-c",
+                  Emitter() + " train --steps 5 --ready " + ready + " --wait " + gate +
+                      " & while ! test -e " + ready + "; do sleep 0.01; done; exit 6"});
   EXPECT_EQ(record.exit_status, 6);
   EXPECT_THAT(record.err, HasSubstr("still runs"));
   std::ofstream(gate) << "go";

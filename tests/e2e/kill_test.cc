@@ -126,11 +126,11 @@ TEST_F(KillTest, AKilledSupervisorLeavesAWholeRun) {
 }
 
 TEST_F(KillTest, WhatAKilledRecorderSpooledIsSalvaged) {
-  const std::string gate = Path("gate");
   Running record = Start({"--flush", "50ms"},
-                         {Emitter(), "train", "--steps", "40", "--hang", "--step-us", "1000"},
+                         {Emitter(), "train", "--steps", "40", "--hang", "--ready", Path("hangs")},
                          {"RANK=3", "LOCAL_RANK=3", "WORLD_SIZE=4"});
-  SleepMs(600);
+  ASSERT_TRUE(WaitFor([&] { return std::filesystem::exists(Path("hangs")); }));
+  SleepMs(500);  // ten times what events may stay in memory
   const auto drainer = DrainerOf(record.pid());
   ASSERT_TRUE(drainer.has_value());
   const auto running = collector::Salvage(Path("run"));
@@ -141,15 +141,14 @@ TEST_F(KillTest, WhatAKilledRecorderSpooledIsSalvaged) {
   Kill(record.pid(), SIGKILL);
   Kill(*drainer, SIGKILL);
   record.Wait();
-  ASSERT_TRUE(WaitFor([&] { return !DrainerOf(record.pid()).has_value(); }));
 
-  // The orphaned job still hangs; its recording is over.
-  // A killed process holds its lock until its last thread is gone.
-  auto salvaged = collector::Salvage(Path("run"));
+  // The orphaned job still hangs; its recording is over once both are gone.
+  Result<collector::SalvageReport> salvaged = collector::SalvageReport{};
   ASSERT_TRUE(WaitFor([&] {
-    if (salvaged.ok() && salvaged->is_recording) salvaged = collector::Salvage(Path("run"));
-    return salvaged.ok() && !salvaged->is_recording;
-  })) << salvaged.status().message();
+    salvaged = collector::Salvage(Path("run"));
+    return !salvaged.ok() || !salvaged->is_recording;
+  }));
+  ASSERT_TRUE(salvaged.ok()) << salvaged.status().message();
   EXPECT_EQ(salvaged->converted, 1);
   EXPECT_THAT(salvaged->messages, ElementsAre(HasSubstr("the recorder was killed")));
   EXPECT_THAT(Files(), ElementsAre("rank-00003.sqlite"));

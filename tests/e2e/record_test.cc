@@ -176,9 +176,9 @@ TEST_F(RecordTest, ForkedHelpersWriteNothing) {
 }
 
 TEST_F(RecordTest, AHangIsVisible) {
-  Running record = Start({}, Train({"--hang"}));
-  // The last collective hangs; the drainer sees the step before it.
-  SleepMs(400);
+  Running record = Start({}, Train({"--hang", "--ready", Path("hangs")}));
+  ASSERT_TRUE(WaitFor([&] { return std::filesystem::exists(Path("hangs")); }));
+  SleepMs(50);  // until the other thread is in its last collective, too
   Kill(record.pid(), SIGTERM);
   EXPECT_EQ(record.Wait().exit_status, 128 + SIGTERM);
   auto trace = Open("rank-00000.sqlite");
