@@ -1,17 +1,13 @@
-// Extended NVTX payloads: bytes laid out by a schema that the program registered ->
-// JSON. Both come from the traced process; every offset is checked. One thread.
+// Extended NVTX payloads as the tracer hands them on: schemas in the text form of
+// wire::PayloadSchemaRecord, payloads as bytes -> JSON. Both come from the traced
+// process. One thread.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
+#include "collector/conventions/nvtx_payload.h"
 #include "collector/convert/string_table.h"
 #include "common/wire/record.h"
 
@@ -19,7 +15,8 @@ namespace tutti::collector::convert {
 
 class PayloadSchemas {
  public:
-  explicit PayloadSchemas(const StringTable& strings) : strings_(strings) {}
+  // |strings| must outlive this.
+  explicit PayloadSchemas(const StringTable& strings);
 
   // Later definitions of a schema replace earlier ones.
   void Define(const wire::PayloadSchemaRecord& record);
@@ -30,24 +27,8 @@ class PayloadSchemas {
   std::string ToJson(const wire::PayloadRecord& record, std::span<const std::byte> data) const;
 
  private:
-  struct Field {
-    std::string name;
-    std::string type;
-    uint64_t offset;
-    uint64_t array_length;
-  };
-  struct Schema {
-    bool is_enum = false;
-    std::vector<Field> fields;  // of a structure
-    std::map<int64_t, std::string> enumerators;
-  };
-  using Key = std::pair<uint32_t, uint64_t>;  // domain, schema id
-  struct Decoder;
-
-  static Schema Parse(std::string_view text, bool is_enum);
-
   const StringTable& strings_;
-  std::map<Key, Schema> schemas_;
+  PayloadDecoder decoder_;
 };
 
 }  // namespace tutti::collector::convert
