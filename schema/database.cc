@@ -22,6 +22,7 @@ constexpr sqlite3_int64 kHeapLimitBytes = sqlite3_int64{2} << 30;
 constexpr int kInstructionsPerDeadlineCheck = 10'000;
 constexpr auto kOpenBudget = std::chrono::seconds(5);  // for reading a file's schema
 constexpr int kBusyTimeoutMs = 2'000;
+constexpr int kLongestValueBytes = 16 << 20;
 
 std::string Reason(int error) { return std::strerror(error); }  // NOLINT(concurrency-mt-unsafe)
 
@@ -99,7 +100,7 @@ void Harden(sqlite3* database) {
   Configure(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0);
   Configure(database, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0);
   sqlite3_drop_modules(database, nullptr);  // so that no virtual table can be connected
-  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, 16 << 20);
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kLongestValueBytes);
   sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, 100'000);
   sqlite3_limit(database, SQLITE_LIMIT_COLUMN, 200);
   sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
@@ -242,6 +243,17 @@ void Database::RestrictToReading(bool allow_recursive) {
   static int recursion_allowed = 1;  // only its address says something
   sqlite3_set_authorizer(database_, AllowReading, allow_recursive ? &recursion_allowed : nullptr);
 }
+
+Status Database::AddView(const std::string& name, const std::string& select) {
+  sqlite3_set_authorizer(database_, nullptr, nullptr);
+  const Status made = Execute("PRAGMA query_only=OFF; CREATE TEMP VIEW IF NOT EXISTS \"" + name +
+                              "\" AS " + select);
+  const Status closed = Execute("PRAGMA query_only=ON");
+  RestrictToReading(/*allow_recursive=*/false);
+  return made.ok() ? closed : made;
+}
+
+void Database::LimitValues() { sqlite3_limit(database_, SQLITE_LIMIT_LENGTH, kLongestValueBytes); }
 
 void Database::SetDeadline(std::chrono::milliseconds budget) {
   if (budget.count() < 0) {

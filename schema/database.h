@@ -57,6 +57,12 @@ class Database {
   // From now on, only statements that read are prepared. Recursive queries are refused
   // unless allowed. Read-only connections of OpenReadOnly are restricted already.
   void RestrictToReading(bool allow_recursive);
+  // For connections of OpenReadOnly: a view that only this connection sees, over a query of
+  // the caller's own. It hides a table of the same name.
+  Status AddView(const std::string& name, const std::string& select);
+  // From now on, a text or blob of more than 16 MiB is kBadData, also one that a function
+  // would make. So it is on connections of OpenReadOnly.
+  void LimitValues();
   // Statements fail with kBadData from `budget` from now on; a negative one lifts it.
   void SetDeadline(std::chrono::milliseconds budget);
 

@@ -79,7 +79,8 @@ TEST(RankFile, RefusesANewerVersionByNumber) {
   const std::string path = MakeRankFile(scratch);
   RunSql(path, "PRAGMA user_version=7");
   ExpectRefused(OpenRankFile(path).status(), path,
-                "schema version 7, this build reads up to 1; a newer tutti is needed");
+                "schema version 7, this build reads up to " + std::to_string(kSchemaVersion) +
+                    "; a newer tutti is needed");
 }
 
 TEST(RankFile, RefusesAViewInATablesPlace) {

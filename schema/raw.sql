@@ -6,6 +6,7 @@
 -- [begin_ns, end_ns). end_ns is NULL for what was still open when the trace ended.
 -- Columns that end in _id name a row of `string` unless a reference says otherwise.
 -- Every table and column carries a comment: the reference in docs is made of them.
+-- What was added since version 1 is listed in additions.cc, so that older files still open.
 
 -- Facts about this file as key and value; the keys are listed in docs/schema.md.
 CREATE TABLE meta (
@@ -17,6 +18,18 @@ CREATE TABLE meta (
 CREATE TABLE string (
   id   INTEGER PRIMARY KEY,  -- chosen by the writer; 0 is the empty string
   text TEXT NOT NULL         -- UTF-8; invalid input bytes were replaced by U+FFFD
+) STRICT;
+
+-- Files of other tools that this trace was imported from. Empty in a recorded file.
+CREATE TABLE import_source (
+  id             INTEGER PRIMARY KEY,  -- unique in this file
+  path           TEXT NOT NULL,        -- as it was given; of an archive 'archive!member'
+  format         TEXT NOT NULL,        -- 'kineto', 'nsys', 'flight_recorder', 'memory_snapshot', 'straggler_study'
+  format_version TEXT,                 -- as the file tells, NULL untold
+  producer       TEXT,                 -- program and version that wrote it, NULL untold
+  bytes          INTEGER NOT NULL,     -- size of the file
+  events_read    INTEGER NOT NULL,     -- events of the file that became rows
+  events_skipped INTEGER NOT NULL      -- events that did not; trace_stat says which and why
 ) STRICT;
 
 -- The operating-system process that was this rank. One row in a recorded file.
@@ -59,7 +72,11 @@ CREATE TABLE device (
   uuid         TEXT,                 -- as the driver tells it
   sm_count     INTEGER,              -- streaming multiprocessors
   memory_bytes INTEGER,              -- device memory
-  compute_capability TEXT            -- e.g. '9.0'
+  compute_capability TEXT,           -- e.g. '9.0'
+  warp_size            INTEGER,      -- threads that run in lockstep
+  max_threads_per_sm   INTEGER,      -- resident at once
+  registers_per_sm     INTEGER,      -- of 32 bits
+  shared_bytes_per_sm  INTEGER       -- shared memory
 ) STRICT;
 
 -- Streams of the GPUs.
@@ -110,6 +127,17 @@ CREATE TABLE range (
   payload     ANY                -- number given with it, or JSON text of an extended payload; NULL none
 ) STRICT;
 
+-- Ranges that another tool projected onto a GPU's stream: from the first to the last of the
+-- work that was launched inside.
+CREATE TABLE gpu_range (
+  id        INTEGER PRIMARY KEY,  -- unique in this file
+  device_id INTEGER NOT NULL,     -- its GPU
+  stream_id INTEGER NOT NULL,     -- its stream on that GPU
+  name_id   INTEGER NOT NULL,     -- as the program named it
+  begin_ns  INTEGER NOT NULL,     -- first of its work starts
+  end_ns    INTEGER NOT NULL      -- last of its work ends
+) STRICT;
+
 -- Phases of a step (forward, backward, optimizer, checkpoint, evaluation, data).
 CREATE TABLE phase (
   id       INTEGER PRIMARY KEY,  -- unique in this file
@@ -133,7 +161,20 @@ CREATE TABLE cpu_op (
   torch_tid   INTEGER,           -- torch's number of the calling thread
   forward_tid INTEGER,           -- backward functions: torch_tid of the forward
   shapes_id   INTEGER NOT NULL,  -- input shapes as text, 0 not captured
-  end_tid     INTEGER REFERENCES thread (tid)  -- asynchronous ones: thread on which it ended, else NULL
+  end_tid     INTEGER REFERENCES thread (tid),  -- asynchronous ones: thread on which it ended, else NULL
+  external_id INTEGER            -- number by which device work names it, NULL none
+) STRICT;
+
+-- Calls of Python functions, as the PyTorch profiler's with_stack records them.
+CREATE TABLE python_call (
+  id               INTEGER PRIMARY KEY,  -- unique in this file
+  tid              INTEGER NOT NULL REFERENCES thread (tid),  -- thread that ran it
+  name_id          INTEGER NOT NULL,     -- e.g. 'train.py(88): step' or 'nn.Module: Linear_0'
+  begin_ns         INTEGER NOT NULL,     -- it is called
+  end_ns           INTEGER,              -- it returns; NULL still open
+  depth            INTEGER NOT NULL,     -- Python calls open below it on its thread
+  python_id        INTEGER,              -- the profiler's number of the call, NULL none
+  parent_python_id INTEGER               -- that of its caller, NULL none
 ) STRICT;
 
 -- CUDA runtime and driver calls.
@@ -144,7 +185,9 @@ CREATE TABLE api_call (
   begin_ns       INTEGER NOT NULL,  -- the call begins
   end_ns         INTEGER,           -- it returns; NULL still open
   correlation_id INTEGER NOT NULL,  -- of the device work it launched
-  return_value   INTEGER            -- error code, 0 success
+  return_value   INTEGER,           -- error code, 0 success
+  external_id    INTEGER,           -- cpu_op.external_id of the operator that called, NULL unknown
+  api            TEXT               -- 'runtime' or 'driver', NULL unknown
 ) STRICT;
 
 -- Kernels on a GPU. begin_ns is NULL where the driver gave no time (untimed).
@@ -167,7 +210,8 @@ CREATE TABLE kernel (
   cluster_size   INTEGER,           -- thread blocks per cluster, NULL none
   queued_ns      INTEGER,           -- put into the command buffer, NULL unknown
   submitted_ns   INTEGER,           -- submitted to the device, NULL unknown
-  channel_id     INTEGER            -- hardware channel, NULL unknown
+  channel_id     INTEGER,           -- hardware channel, NULL unknown
+  external_id    INTEGER            -- cpu_op.external_id of the operator it belongs to, NULL unknown
 ) STRICT;
 
 -- Copies to, from and between GPUs.
@@ -213,11 +257,38 @@ CREATE TABLE sync (
   correlation_id INTEGER         -- of the call, NULL unknown
 ) STRICT;
 
+-- Time that profiling itself, the driver or the runtime took: full buffers, lazy loading,
+-- compilation.
+CREATE TABLE overhead (
+  id        INTEGER PRIMARY KEY,  -- unique in this file
+  kind_id   INTEGER NOT NULL,     -- e.g. 'Buffer Flush', 'Lazy Function Loading'
+  tid       INTEGER REFERENCES thread (tid),  -- thread that it stopped, NULL unknown
+  device_id INTEGER,              -- its GPU, NULL none
+  begin_ns  INTEGER NOT NULL,     -- it begins
+  end_ns    INTEGER NOT NULL      -- it ends
+) STRICT;
+
+-- Arrows between two events that the file of another tool draws. An end without a partner
+-- is counted in trace_stat.
+CREATE TABLE flow (
+  id              INTEGER PRIMARY KEY,  -- unique in this file
+  kind            TEXT NOT NULL CHECK (kind IN ('forward_backward', 'launch', 'other')),  -- what it links
+  name_id         INTEGER NOT NULL,     -- its name in the file, 0 none
+  begin_tid       INTEGER REFERENCES thread (tid),  -- thread where it starts, NULL on a GPU
+  begin_device_id INTEGER,              -- GPU where it starts, NULL on a thread
+  begin_stream_id INTEGER,              -- the stream there
+  begin_ns        INTEGER NOT NULL,     -- in the event where it starts
+  end_tid         INTEGER REFERENCES thread (tid),  -- thread where it ends, NULL on a GPU
+  end_device_id   INTEGER,              -- GPU where it ends, NULL on a thread
+  end_stream_id   INTEGER,              -- the stream there
+  end_ns          INTEGER NOT NULL      -- in the event where it ends; may lie before begin_ns
+) STRICT;
+
 -- Collectives and point-to-point transfers, one row per source that saw one. A
 -- pass joins the sources into one row of `collective`.
 CREATE TABLE collective_source (
   id              INTEGER PRIMARY KEY,  -- unique in this file
-  origin          TEXT NOT NULL,     -- what saw it: 'gloo_op', 'c10d', 'nccl_plugin', 'nccl_nvtx', 'kernel'
+  origin          TEXT NOT NULL,     -- what saw it: 'gloo_op', 'c10d', 'nccl_plugin', 'nccl_nvtx', 'kernel', 'flight_recorder'
   communicator_id INTEGER REFERENCES communicator (id),  -- NULL unknown
   sequence        INTEGER,           -- order in the communicator from 0, NULL unknown
   op_id           INTEGER NOT NULL,  -- 'all_reduce', 'all_gather', 'reduce_scatter', 'broadcast', 'barrier', 'send', …
@@ -235,7 +306,10 @@ CREATE TABLE collective_source (
   correlation_id  INTEGER,           -- GPU backends: of its kernel
   algorithm       TEXT,              -- NCCL: 'RING', 'TREE', …
   protocol        TEXT,              -- NCCL: 'LL', 'LL128', 'SIMPLE'
-  channels        INTEGER            -- NCCL: channels used, NULL unknown
+  channels        INTEGER,           -- NCCL: channels used, NULL unknown
+  state           TEXT CHECK (state IN ('scheduled', 'started', 'completed')),  -- how far it was when the source was written, NULL untold
+  shapes_id       INTEGER NOT NULL DEFAULT 0,  -- input and output sizes as text, 0 untold
+  stack_id        INTEGER NOT NULL DEFAULT 0   -- stack of the call, innermost frame first, one a line; 0 untold
 ) STRICT;
 
 -- Time that the training thread spent waiting for its next batch.
@@ -261,7 +335,7 @@ CREATE TABLE batch (
 -- Allocations and releases.
 CREATE TABLE memory_event (
   id              INTEGER PRIMARY KEY,  -- unique in this file
-  tid             INTEGER NOT NULL REFERENCES thread (tid),  -- thread that called the allocator
+  tid             INTEGER REFERENCES thread (tid),  -- thread that called the allocator, NULL untold
   time_ns         INTEGER NOT NULL,  -- when
   device_type     TEXT NOT NULL,  -- 'cpu', 'cuda'
   device_id       INTEGER,        -- GPU, NULL for the CPU
@@ -269,7 +343,38 @@ CREATE TABLE memory_event (
   delta_bytes     INTEGER,        -- > 0 allocated, < 0 released; NULL: release of memory allocated before capture
   allocated_bytes INTEGER,        -- allocator's total after it; for the CPU the sum of what was seen
   reserved_bytes  INTEGER,        -- memory that the allocator holds after it, NULL unknown
-  is_oom          INTEGER NOT NULL CHECK (is_oom IN (0, 1))  -- 1: the allocation failed
+  is_oom          INTEGER NOT NULL CHECK (is_oom IN (0, 1)),  -- 1: the allocation failed
+  stream_id       INTEGER,           -- stream of the block, NULL unknown
+  action          TEXT,              -- a memory snapshot's 'alloc', 'free_requested', 'free_completed', 'segment_alloc', 'segment_free', 'segment_map', 'segment_unmap', 'snapshot', 'oom'; NULL other sources
+  stack_id        INTEGER NOT NULL DEFAULT 0  -- stack of the call, innermost frame first, one a line; 0 untold
+) STRICT;
+
+-- Memory that the caching allocator held from a GPU's driver when a snapshot was taken.
+CREATE TABLE memory_segment (
+  id              INTEGER PRIMARY KEY,  -- unique in this file
+  device_id       INTEGER NOT NULL,  -- its GPU
+  stream_id       INTEGER,           -- stream that its blocks belong to, NULL unknown
+  address         INTEGER NOT NULL,  -- 64 bits, so high addresses are negative
+  bytes           INTEGER NOT NULL,  -- its size
+  allocated_bytes INTEGER,           -- in blocks that the program holds
+  active_bytes    INTEGER,           -- the same and those that wait for a stream
+  requested_bytes INTEGER,           -- what the program had asked for, before rounding
+  kind            TEXT,              -- 'large' or 'small' pool, NULL untold
+  pool            TEXT,              -- private pool, e.g. of a CUDA graph, NULL the common one
+  is_expandable   INTEGER,           -- 1 expandable segment
+  stack_id        INTEGER NOT NULL DEFAULT 0  -- stack of the call that made it, 0 untold
+) STRICT;
+
+-- The parts of a segment.
+CREATE TABLE memory_block (
+  id              INTEGER PRIMARY KEY,  -- unique in this file
+  segment_id      INTEGER NOT NULL REFERENCES memory_segment (id),  -- its segment
+  address         INTEGER NOT NULL,  -- 64 bits, so high addresses are negative
+  bytes           INTEGER NOT NULL,  -- its size
+  requested_bytes INTEGER,           -- what the program had asked for, NULL untold
+  state           TEXT NOT NULL,     -- 'active_allocated', 'active_pending_free', 'active_awaiting_free', 'inactive'
+  category        TEXT,              -- 'parameter', 'gradient', 'optimizer_state', 'activation', …; NULL unknown
+  stack_id        INTEGER NOT NULL DEFAULT 0  -- stack of the call that allocated it, 0 untold
 ) STRICT;
 
 -- What is counted over time.

@@ -26,6 +26,19 @@ struct StringRow {
   TUTTI_ROW(StringRow, "string", id, text)
 };
 
+struct ImportSourceRow {
+  int64_t id = 0;
+  std::string path = {};
+  std::string format = {};
+  std::optional<std::string> format_version = {};
+  std::optional<std::string> producer = {};
+  int64_t bytes = 0;
+  int64_t events_read = 0;
+  int64_t events_skipped = 0;
+  TUTTI_KEYED_ROW(ImportSourceRow, "import_source", id, path, format, format_version, producer,
+                  bytes, events_read, events_skipped)
+};
+
 struct ProcessRow {
   int64_t pid = 0;
   std::optional<int64_t> parent_pid = {};
@@ -68,7 +81,12 @@ struct DeviceRow {
   std::optional<int64_t> sm_count = {};
   std::optional<int64_t> memory_bytes = {};
   std::optional<std::string> compute_capability = {};
-  TUTTI_KEYED_ROW(DeviceRow, "device", id, name, uuid, sm_count, memory_bytes, compute_capability)
+  std::optional<int64_t> warp_size = {};
+  std::optional<int64_t> max_threads_per_sm = {};
+  std::optional<int64_t> registers_per_sm = {};
+  std::optional<int64_t> shared_bytes_per_sm = {};
+  TUTTI_KEYED_ROW(DeviceRow, "device", id, name, uuid, sm_count, memory_bytes, compute_capability,
+                  warp_size, max_threads_per_sm, registers_per_sm, shared_bytes_per_sm)
 };
 
 struct StreamRow {
@@ -120,6 +138,16 @@ struct RangeRow {
             begin_ns, end_ns, depth, argb, payload)
 };
 
+struct GpuRangeRow {
+  int64_t id = 0;
+  int64_t device_id = 0;
+  int64_t stream_id = 0;
+  int64_t name_id = 0;
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  TUTTI_ROW(GpuRangeRow, "gpu_range", id, device_id, stream_id, name_id, begin_ns, end_ns)
+};
+
 struct PhaseRow {
   int64_t id = 0;
   int64_t tid = 0;
@@ -143,8 +171,22 @@ struct CpuOpRow {
   std::optional<int64_t> forward_tid = {};
   int64_t shapes_id = 0;
   std::optional<int64_t> end_tid = {};
+  std::optional<int64_t> external_id = {};
   TUTTI_ROW(CpuOpRow, "cpu_op", id, tid, name_id, scope, begin_ns, end_ns, depth, sequence_nr,
-            torch_tid, forward_tid, shapes_id, end_tid)
+            torch_tid, forward_tid, shapes_id, end_tid, external_id)
+};
+
+struct PythonCallRow {
+  int64_t id = 0;
+  int64_t tid = 0;
+  int64_t name_id = 0;
+  int64_t begin_ns = 0;
+  std::optional<int64_t> end_ns = {};
+  int64_t depth = 0;
+  std::optional<int64_t> python_id = {};
+  std::optional<int64_t> parent_python_id = {};
+  TUTTI_ROW(PythonCallRow, "python_call", id, tid, name_id, begin_ns, end_ns, depth, python_id,
+            parent_python_id)
 };
 
 struct ApiCallRow {
@@ -155,8 +197,10 @@ struct ApiCallRow {
   std::optional<int64_t> end_ns = {};
   int64_t correlation_id = 0;
   std::optional<int64_t> return_value = {};
+  std::optional<int64_t> external_id = {};
+  std::optional<std::string> api = {};
   TUTTI_ROW(ApiCallRow, "api_call", id, tid, name_id, begin_ns, end_ns, correlation_id,
-            return_value)
+            return_value, external_id, api)
 };
 
 struct KernelRow {
@@ -183,10 +227,11 @@ struct KernelRow {
   std::optional<int64_t> queued_ns = {};
   std::optional<int64_t> submitted_ns = {};
   std::optional<int64_t> channel_id = {};
+  std::optional<int64_t> external_id = {};
   TUTTI_ROW(KernelRow, "kernel", id, device_id, context_id, stream_id, name_id, begin_ns, end_ns,
             correlation_id, graph_node_id, grid_x, grid_y, grid_z, block_x, block_y, block_z,
             registers_per_thread, static_shared_bytes, dynamic_shared_bytes, local_bytes_per_thread,
-            cluster_size, queued_ns, submitted_ns, channel_id)
+            cluster_size, queued_ns, submitted_ns, channel_id, external_id)
 };
 
 struct MemcpyRow {
@@ -235,6 +280,32 @@ struct SyncRow {
             end_ns, correlation_id)
 };
 
+struct OverheadRow {
+  int64_t id = 0;
+  int64_t kind_id = 0;
+  std::optional<int64_t> tid = {};
+  std::optional<int64_t> device_id = {};
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  TUTTI_ROW(OverheadRow, "overhead", id, kind_id, tid, device_id, begin_ns, end_ns)
+};
+
+struct FlowRow {
+  int64_t id = 0;
+  std::string kind = {};
+  int64_t name_id = 0;
+  std::optional<int64_t> begin_tid = {};
+  std::optional<int64_t> begin_device_id = {};
+  std::optional<int64_t> begin_stream_id = {};
+  int64_t begin_ns = 0;
+  std::optional<int64_t> end_tid = {};
+  std::optional<int64_t> end_device_id = {};
+  std::optional<int64_t> end_stream_id = {};
+  int64_t end_ns = 0;
+  TUTTI_ROW(FlowRow, "flow", id, kind, name_id, begin_tid, begin_device_id, begin_stream_id,
+            begin_ns, end_tid, end_device_id, end_stream_id, end_ns)
+};
+
 struct CollectiveSourceRow {
   int64_t id = 0;
   std::string origin = {};
@@ -256,9 +327,12 @@ struct CollectiveSourceRow {
   std::optional<std::string> algorithm = {};
   std::optional<std::string> protocol = {};
   std::optional<int64_t> channels = {};
+  std::optional<std::string> state = {};
+  int64_t shapes_id = 0;
+  int64_t stack_id = 0;
   TUTTI_ROW(CollectiveSourceRow, "collective_source", id, origin, communicator_id, sequence, op_id,
             dtype_id, bytes, enqueue_ns, begin_ns, end_ns, tid, enqueue_tid, peer, root, device_id,
-            stream_id, correlation_id, algorithm, protocol, channels)
+            stream_id, correlation_id, algorithm, protocol, channels, state, shapes_id, stack_id)
 };
 
 struct DataWaitRow {
@@ -283,7 +357,7 @@ struct BatchRow {
 
 struct MemoryEventRow {
   int64_t id = 0;
-  int64_t tid = 0;
+  std::optional<int64_t> tid = {};
   int64_t time_ns = 0;
   std::string device_type = {};
   std::optional<int64_t> device_id = {};
@@ -292,8 +366,41 @@ struct MemoryEventRow {
   std::optional<int64_t> allocated_bytes = {};
   std::optional<int64_t> reserved_bytes = {};
   int64_t is_oom = 0;
+  std::optional<int64_t> stream_id = {};
+  std::optional<std::string> action = {};
+  int64_t stack_id = 0;
   TUTTI_ROW(MemoryEventRow, "memory_event", id, tid, time_ns, device_type, device_id, address,
-            delta_bytes, allocated_bytes, reserved_bytes, is_oom)
+            delta_bytes, allocated_bytes, reserved_bytes, is_oom, stream_id, action, stack_id)
+};
+
+struct MemorySegmentRow {
+  int64_t id = 0;
+  int64_t device_id = 0;
+  std::optional<int64_t> stream_id = {};
+  int64_t address = 0;
+  int64_t bytes = 0;
+  std::optional<int64_t> allocated_bytes = {};
+  std::optional<int64_t> active_bytes = {};
+  std::optional<int64_t> requested_bytes = {};
+  std::optional<std::string> kind = {};
+  std::optional<std::string> pool = {};
+  std::optional<int64_t> is_expandable = {};
+  int64_t stack_id = 0;
+  TUTTI_ROW(MemorySegmentRow, "memory_segment", id, device_id, stream_id, address, bytes,
+            allocated_bytes, active_bytes, requested_bytes, kind, pool, is_expandable, stack_id)
+};
+
+struct MemoryBlockRow {
+  int64_t id = 0;
+  int64_t segment_id = 0;
+  int64_t address = 0;
+  int64_t bytes = 0;
+  std::optional<int64_t> requested_bytes = {};
+  std::string state = {};
+  std::optional<std::string> category = {};
+  int64_t stack_id = 0;
+  TUTTI_ROW(MemoryBlockRow, "memory_block", id, segment_id, address, bytes, requested_bytes, state,
+            category, stack_id)
 };
 
 struct CounterRow {
@@ -339,9 +446,10 @@ struct TraceStatRow {
 
 // Every raw table, in the order of raw.sql.
 using AllRawRows =
-    std::tuple<MetaRow, StringRow, ProcessRow, ThreadRow, DeviceRow, StreamRow, CommunicatorRow,
-               StepRow, RangeRow, PhaseRow, CpuOpRow, ApiCallRow, KernelRow, MemcpyRow, MemsetRow,
-               SyncRow, CollectiveSourceRow, DataWaitRow, BatchRow, MemoryEventRow, CounterRow,
-               CounterSampleRow, ClockSyncRow, TraceStatRow>;
+    std::tuple<MetaRow, StringRow, ImportSourceRow, ProcessRow, ThreadRow, DeviceRow, StreamRow,
+               CommunicatorRow, StepRow, RangeRow, GpuRangeRow, PhaseRow, CpuOpRow, PythonCallRow,
+               ApiCallRow, KernelRow, MemcpyRow, MemsetRow, SyncRow, OverheadRow, FlowRow,
+               CollectiveSourceRow, DataWaitRow, BatchRow, MemoryEventRow, MemorySegmentRow,
+               MemoryBlockRow, CounterRow, CounterSampleRow, ClockSyncRow, TraceStatRow>;
 
 }  // namespace tutti::schema

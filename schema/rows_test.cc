@@ -90,6 +90,8 @@ void Fill(std::optional<T>& field, int64_t seed) {
 
 // Columns that a CHECK limits get a value that it allows.
 void Allow(RangeRow& row) { row.kind = "start_end"; }
+void Allow(FlowRow& row) { row.kind = "other"; }
+void Allow(CollectiveSourceRow& row) { row.state = "started"; }
 void Allow(CounterRow& row) { row.kind = "gauge"; }
 void Allow(MemoryEventRow& row) { row.is_oom = 1; }
 void Allow(TraceStatRow& row) { row.severity = "notice"; }

@@ -130,7 +130,7 @@ std::string RunPlan::Sql(const RunColumns& columns) const {
   }
   const CatalogTable& table = columns.table;
   std::string sql = "SELECT " + list + " FROM " +
-                    (table.is_view ? "(" + table.select + "\n)" : "main." + Quoted(table.name));
+                    (table.is_view ? "(" + table.select + "\n)" : Quoted(table.name));
   int parameter = 0;
   for (const RunTerm& term : terms) {
     if (columns.column(term.column) == kNoColumn) continue;

@@ -75,6 +75,7 @@ Result<RunView> RunView::Open(const std::string& run_or_file, RunViewOptions opt
   TUTTI_RETURN_IF_ERROR(RegisterRunTables(database, *source));
   TUTTI_RETURN_IF_ERROR(MakeTables(database, source->files));
   TUTTI_RETURN_IF_ERROR(database.Execute("PRAGMA query_only=ON"));
+  database.LimitValues();
   database.RestrictToReading(/*allow_recursive=*/true);
   return RunView(std::move(source), std::move(database));
 }

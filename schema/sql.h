@@ -11,7 +11,7 @@ namespace tutti::schema {
 inline constexpr int32_t kApplicationId = 0x54757469;
 // PRAGMA user_version. Grows by one with every change of a table, a column or a view;
 // a reader takes every version up to its own and refuses newer ones by number.
-inline constexpr int64_t kSchemaVersion = 1;
+inline constexpr int64_t kSchemaVersion = 2;
 
 std::string_view RawSql();
 std::string_view DerivedSql();

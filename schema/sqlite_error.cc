@@ -2,6 +2,10 @@
 
 #include <sqlite3.h>
 
+#include <string>
+
+#include "common/text.h"
+
 namespace tutti::schema {
 namespace {
 
@@ -26,6 +30,14 @@ StatusCode CodeOf(int primary_code) {
   }
 }
 
+// SQLite quotes the file's own text in messages. On one line, and no more of it than helps.
+std::string Message(sqlite3* database) {
+  constexpr size_t kLongest = 200;
+  std::string text = ToPrintableText(sqlite3_errmsg(database));
+  if (text.size() > kLongest) text = ToPrintableText(text.substr(0, kLongest)) + "…";
+  return text;
+}
+
 std::string TextOf(sqlite3* database, int code) {
   switch (code & 0xff) {
     case SQLITE_FULL:
@@ -33,7 +45,7 @@ std::string TextOf(sqlite3* database, int code) {
     case SQLITE_NOTADB:
       return "not an SQLite database";
     case SQLITE_CORRUPT:
-      return "the database is damaged (" + std::string(sqlite3_errmsg(database)) + ")";
+      return "the database is damaged (" + Message(database) + ")";
     case SQLITE_TOOBIG:
       return "a value is larger than this build reads (16 MiB)";
     case SQLITE_NOMEM:
@@ -52,7 +64,7 @@ std::string TextOf(sqlite3* database, int code) {
     case SQLITE_IOERR:
       return "input/output error (SQLite code " + std::to_string(code) + ")";
     default:
-      return sqlite3_errmsg(database);
+      return Message(database);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <set>
 
+#include "schema/additions.h"
 #include "schema/sql.h"
 
 namespace tutti::schema {
@@ -37,6 +38,23 @@ Result<std::string> KindOfTable(Database& database, const std::string& table) {
   return info.Get<std::string>(kType);
 }
 
+// The table as a file of this version has it.
+Status CheckStored(Database& database, const CatalogTable& table, int64_t version) {
+  TUTTI_ASSIGN_OR_RETURN(const std::string kind, KindOfTable(database, table.name));
+  if (kind.empty()) return BadDataError(database.path() + ": table " + table.name + " is missing");
+  if (kind != "table") {
+    return BadDataError(database.path() + ": " + table.name + " is a " + kind +
+                        " where a table belongs; not read");
+  }
+  TUTTI_ASSIGN_OR_RETURN(const std::set<std::string> columns, StoredColumns(database, table.name));
+  for (const CatalogColumn& column : table.columns) {
+    if (columns.contains(column.name) || IsNewer(table.name, column.name, version)) continue;
+    return BadDataError(database.path() + ": table " + table.name + " has no stored column " +
+                        column.name + "; not read");
+  }
+  return OkStatus();
+}
+
 Status CheckTables(Database& database, const Catalog& catalog) {
   for (const CatalogTable& table : catalog.tables) {
     if (!table.is_view) TUTTI_RETURN_IF_ERROR(CheckTable(database, table));
@@ -65,19 +83,11 @@ Status CheckIdentity(Database& database) {
 }
 
 Status CheckTable(Database& database, const CatalogTable& table) {
-  TUTTI_ASSIGN_OR_RETURN(const std::string kind, KindOfTable(database, table.name));
-  if (kind.empty()) return BadDataError(database.path() + ": table " + table.name + " is missing");
-  if (kind != "table") {
-    return BadDataError(database.path() + ": " + table.name + " is a " + kind +
-                        " where a table belongs; not read");
+  TUTTI_ASSIGN_OR_RETURN(const int64_t version, database.QueryOne<int64_t>("PRAGMA user_version"));
+  if (!IsNewer(table.name, "", version)) {
+    TUTTI_RETURN_IF_ERROR(CheckStored(database, table, version));
   }
-  TUTTI_ASSIGN_OR_RETURN(const std::set<std::string> columns, StoredColumns(database, table.name));
-  for (const CatalogColumn& column : table.columns) {
-    if (columns.contains(column.name)) continue;
-    return BadDataError(database.path() + ": table " + table.name + " has no stored column " +
-                        column.name + "; not read");
-  }
-  return OkStatus();
+  return AddMissing(database, table, version);
 }
 
 Result<Database> OpenRankFile(const std::string& path, ReadOptions options) {

@@ -23,6 +23,7 @@ Result<Database> OpenRunFile(const std::string& path, ReadOptions options = {});
 // application_id and user_version.
 Status CheckIdentity(Database& database);
 // `table` is there as a plain table with (at least) its columns, none of them generated.
+// Of an older version's file: those that it had then; the rest reads as additions.h says.
 Status CheckTable(Database& database, const CatalogTable& table);
 
 }  // namespace tutti::schema

@@ -56,7 +56,7 @@ TEST(TraceWriter, LeavesOnePlainFileThatSaysWhatItIs) {
   EXPECT_EQ(info.st_mode & 0777, 0600u);
   Database database = *Database::OpenReadOnly(path);
   EXPECT_EQ(*database.QueryOne<int64_t>("PRAGMA application_id"), 0x54757469);
-  EXPECT_EQ(*database.QueryOne<int64_t>("PRAGMA user_version"), 1);
+  EXPECT_EQ(*database.QueryOne<int64_t>("PRAGMA user_version"), 2);
   EXPECT_EQ(*database.QueryOne<std::string>("PRAGMA journal_mode"), "delete");
   EXPECT_EQ(*database.QueryOne<int64_t>("PRAGMA page_size"), 16384);
   EXPECT_EQ(info.st_size, 16384 * *database.QueryOne<int64_t>("PRAGMA page_count"));
