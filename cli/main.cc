@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <map>
 #include <string>
 #include <vector>
 
+#include "cli/choice.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
 
@@ -20,11 +20,10 @@ const std::vector<AddVerb> kVerbs = {&AddRecord, &AddReport, &AddAnalyze,   &Add
                                      &AddSchema, &AddConfig, &AddCompletion};
 
 void AddSharedOptions(CLI::App& app, Invocation& invocation) {
-  static const std::map<std::string, ColorChoice> kColors = {{"auto", ColorChoice::kAuto},
-                                                             {"always", ColorChoice::kAlways},
-                                                             {"never", ColorChoice::kNever}};
   app.add_option("--color", invocation.color, "Colour the output: auto, always or never")
-      ->transform(CLI::CheckedTransformer(kColors).description("auto|always|never"))
+      ->transform(OneOf<ColorChoice>({{"auto", ColorChoice::kAuto},
+                                      {"always", ColorChoice::kAlways},
+                                      {"never", ColorChoice::kNever}}))
       ->envname("TUTTI_COLOR")
       ->default_str("auto")
       ->option_text("auto|always|never");
@@ -58,6 +57,18 @@ int ExitCodeFor(ExitCode code, int argc, char** argv) {
   return IsRecord(argc, argv) ? kExitRecordOurs : code;
 }
 
+// What is wrong with the command line, in one line.
+std::string Explain(const CLI::App& app, const CLI::ParseError& error) {
+  std::string text = error.what();
+  const std::vector<std::string> unknown = app.remaining();
+  if (app.get_subcommands().empty() && !unknown.empty()) {
+    text = unknown.front() + ": there is no such verb";
+  } else if (app.get_subcommands().empty() && error.get_name() == "RequiredError") {
+    text = "a verb is missing";
+  }
+  return text + " (tutti --help shows the usage)";
+}
+
 int Main(int argc, char** argv) {
   Invocation invocation;
   CLI::App app{
@@ -72,7 +83,7 @@ int Main(int argc, char** argv) {
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    Complain(std::string(error.what()) + " (tutti --help shows the usage)");
+    Complain(Explain(app, error));
     return ExitCodeFor(kExitUsage, argc, argv);
   }
   return invocation.exit_code;

@@ -3,11 +3,11 @@
 
 #include <iostream>
 #include <iterator>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "cli/choice.h"
 #include "cli/result_writer.h"
 #include "cli/verb.h"
 #include "schema/schema.h"
@@ -80,8 +80,6 @@ Status Query(const QueryArguments& arguments, const Invocation& invocation) {
 }  // namespace
 
 void AddQuery(CLI::App& app, Invocation& invocation) {
-  static const std::map<std::string, QueryFormat> kFormats = {
-      {"table", QueryFormat::kTable}, {"csv", QueryFormat::kCsv}, {"json", QueryFormat::kJson}};
   const auto arguments = std::make_shared<QueryArguments>();
   CLI::App* query = app.add_subcommand(
       "query", "Ask a run in SQL: raw tables of all ranks, views and derived tables");
@@ -94,7 +92,9 @@ void AddQuery(CLI::App& app, Invocation& invocation) {
   query
       ->add_option("--format", arguments->format,
                    "table (tab-separated where the output is no terminal), csv or json")
-      ->transform(CLI::CheckedTransformer(kFormats).description("table|csv|json"))
+      ->transform(OneOf<QueryFormat>({{"table", QueryFormat::kTable},
+                                      {"csv", QueryFormat::kCsv},
+                                      {"json", QueryFormat::kJson}}))
       ->envname("TUTTI_QUERY_FORMAT")
       ->default_str("table")
       ->option_text("table|csv|json");

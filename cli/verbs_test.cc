@@ -182,8 +182,19 @@ TEST_F(Verbs, QuerySaysWhichFileIsBad) {
   EXPECT_EQ(Query("SELECT count(*) AS n FROM step WHERE rank = 0").out, "n\n1\n");
 }
 
+TEST_F(Verbs, QueryMakesNoHugeValues) {
+  const Outcome outcome = Query("SELECT zeroblob(1000000000)");
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(outcome.err, "tutti: a value is larger than this build reads (16 MiB)\n");
+}
+
 TEST_F(Verbs, QueryNeedsItsArguments) {
   EXPECT_EQ(Tutti("query").exit_code, 2);
+  const std::string hint = " (tutti --help shows the usage)\n";
+  EXPECT_EQ(Tutti("").err, "tutti: a verb is missing" + hint);
+  EXPECT_EQ(Tutti("asq run").err, "tutti: asq: there is no such verb" + hint);
+  EXPECT_EQ(Tutti("query run 'SELECT 1' --format xml").err,
+            "tutti: --format: \"xml\" is none of table, csv, json" + hint);
   EXPECT_EQ(Tutti("query run 'SELECT 1' --format xml").exit_code, 2);
   EXPECT_EQ(Tutti("").exit_code, 2);
   EXPECT_EQ(Tutti("no-such-verb").exit_code, 2);
