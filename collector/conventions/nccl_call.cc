@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace tutti::collector {
+namespace tutti::collector::conventions {
 namespace {
 
 constexpr std::pair<std::string_view, std::string_view> kOps[] = {
@@ -33,4 +33,4 @@ bool IsNcclKernel(std::string_view name) {
   return name.starts_with("ncclDevKernel") || name.starts_with("ncclKernel");
 }
 
-}  // namespace tutti::collector
+}  // namespace tutti::collector::conventions

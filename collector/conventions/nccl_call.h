@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-namespace tutti::collector {
+namespace tutti::collector::conventions {
 
 // "ncclAllReduce" -> "all_reduce"; empty for a name that moves no data (ncclGroupStart,
 // ncclCommInitRank, …) or is not NCCL's.
@@ -17,4 +17,4 @@ bool IsNcclCall(std::string_view name);
 // True for a kernel of NCCL ("ncclDevKernel_…", "ncclKernel_…").
 bool IsNcclKernel(std::string_view name);
 
-}  // namespace tutti::collector
+}  // namespace tutti::collector::conventions

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tutti::collector {
+namespace tutti::collector::conventions {
 namespace {
 
 TEST(NcclCall, NamesWhatMovesData) {
@@ -22,4 +22,4 @@ TEST(NcclCall, KnowsItsOwnNames) {
 }
 
 }  // namespace
-}  // namespace tutti::collector
+}  // namespace tutti::collector::conventions

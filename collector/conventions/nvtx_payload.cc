@@ -9,7 +9,7 @@
 
 #include "common/text.h"
 
-namespace tutti::collector {
+namespace tutti::collector::conventions {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -198,4 +198,4 @@ std::string ToText(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-}  // namespace tutti::collector
+}  // namespace tutti::collector::conventions

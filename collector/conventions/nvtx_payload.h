@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace tutti::collector {
+namespace tutti::collector::conventions {
 
 struct PayloadField {
   std::string name;
@@ -59,4 +59,4 @@ class PayloadDecoder {
 // One line of JSON; bytes that are not UTF-8 become U+FFFD.
 std::string ToText(const nlohmann::ordered_json& json);
 
-}  // namespace tutti::collector
+}  // namespace tutti::collector::conventions

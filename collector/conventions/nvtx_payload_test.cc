@@ -5,7 +5,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-namespace tutti::collector {
+namespace tutti::collector::conventions {
 namespace {
 
 std::vector<std::byte> Bytes(std::initializer_list<uint64_t> words) {
@@ -61,4 +61,4 @@ TEST(PayloadDecoder, SchemasThatHoldThemselvesEnd) {
 }
 
 }  // namespace
-}  // namespace tutti::collector
+}  // namespace tutti::collector::conventions

@@ -7,7 +7,7 @@
 
 #include "collector/convert/op_name.h"
 
-namespace tutti::collector {
+namespace tutti::collector::conventions {
 namespace {
 
 constexpr size_t kLongestWord = 64;  // no convention has longer names
@@ -197,4 +197,4 @@ bool IsBackwardFunction(std::string_view name) {
   return end != std::string_view::npos && name.substr(0, end + 1).ends_with("Backward");
 }
 
-}  // namespace tutti::collector
+}  // namespace tutti::collector::conventions

@@ -11,7 +11,7 @@
 #include <optional>
 #include <string_view>
 
-namespace tutti::collector {
+namespace tutti::collector::conventions {
 
 enum class RangeMeaning : uint8_t { kPlain, kStep, kPhase, kDataWait };
 
@@ -39,4 +39,4 @@ std::optional<EmittedOp> ParseEmittedOp(std::string_view name);
 // "autograd::engine::evaluate_function: …").
 bool IsBackwardFunction(std::string_view name);
 
-}  // namespace tutti::collector
+}  // namespace tutti::collector::conventions

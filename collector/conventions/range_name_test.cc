@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tutti::collector {
+namespace tutti::collector::conventions {
 namespace {
 
 TEST(RangeName, FindsStepsWithAndWithoutNumber) {
@@ -75,4 +75,4 @@ TEST(EmittedOp, TellsBackwardFunctions) {
 }
 
 }  // namespace
-}  // namespace tutti::collector
+}  // namespace tutti::collector::conventions

@@ -23,8 +23,8 @@ std::string_view TakeUntil(std::string_view& rest, char separator) {
   return head;
 }
 
-PayloadSchema Parse(std::string_view text, bool is_enum) {
-  PayloadSchema schema;
+conventions::PayloadSchema Parse(std::string_view text, bool is_enum) {
+  conventions::PayloadSchema schema;
   schema.is_enum = is_enum;
   while (!text.empty()) {
     std::string_view line = TakeUntil(text, '\n');
@@ -61,7 +61,7 @@ std::string PayloadSchemas::ToJson(const wire::PayloadRecord& record,
   if (record.total_bytes > record.bytes) {
     json["truncated_bytes"] = record.total_bytes - record.bytes;
   }
-  return ToText(json);
+  return conventions::ToText(json);
 }
 
 }  // namespace tutti::collector::convert

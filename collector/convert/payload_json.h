@@ -28,7 +28,7 @@ class PayloadSchemas {
 
  private:
   const StringTable& strings_;
-  PayloadDecoder decoder_;
+  conventions::PayloadDecoder decoder_;
 };
 
 }  // namespace tutti::collector::convert
