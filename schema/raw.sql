@@ -97,7 +97,10 @@ CREATE TABLE communicator (
   ordinal     INTEGER NOT NULL,     -- creation order in this process among those of its backend, from 0
   group_rank  INTEGER,              -- own rank in the group
   group_size  INTEGER,              -- ranks in the group
-  global_ranks TEXT                 -- JSON array of global ranks by group rank, NULL unknown
+  global_ranks TEXT,                -- JSON array of global ranks by group rank, NULL unknown
+  last_enqueued_sequence  INTEGER,  -- of the last call that the host had made, collective or point-to-point; NULL untold
+  last_started_sequence   INTEGER,  -- of the last that had begun; NULL untold
+  last_completed_sequence INTEGER   -- of the last that was done; NULL untold
 ) STRICT;
 
 -- Training steps as marked by the program.

@@ -106,8 +106,12 @@ struct CommunicatorRow {
   std::optional<int64_t> group_rank = {};
   std::optional<int64_t> group_size = {};
   std::optional<std::string> global_ranks = {};
+  std::optional<int64_t> last_enqueued_sequence = {};
+  std::optional<int64_t> last_started_sequence = {};
+  std::optional<int64_t> last_completed_sequence = {};
   TUTTI_KEYED_ROW(CommunicatorRow, "communicator", id, backend, uid, description, ordinal,
-                  group_rank, group_size, global_ranks)
+                  group_rank, group_size, global_ranks, last_enqueued_sequence,
+                  last_started_sequence, last_completed_sequence)
 };
 
 struct StepRow {
