@@ -14,6 +14,7 @@ constexpr MetaKey kKeys[] = {
     {"collector.spool_bytes", "size of the spool that this file was made from"},
     {"file.complete", "'1' once everything was written; missing if the writer was killed"},
     {"file.kind", "'rank': the raw tables of one rank"},
+    {"import.formats", "formats of the files that this was imported from, by commas"},
     {"recording.buffer_bytes", "memory for the rings of this process"},
     {"recording.id", "identity of the recording, the same for all its ranks"},
     {"recording.manifest", "name of the recording's manifest in RUN/manifest.d"},

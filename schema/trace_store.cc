@@ -71,7 +71,16 @@ Result<TraceStore> TraceStore::Create(const std::string& path, int64_t ballast_b
   return store;
 }
 
-Status TraceStore::MakeTables() {
+Result<TraceStore> TraceStore::Open(const std::string& path, int64_t ballast_bytes) {
+  TUTTI_ASSIGN_OR_RETURN(Database database, Database::OpenTrusted(path));
+  std::string ballast_path = database.path() + ".ballast";
+  TraceStore store(std::move(database), std::move(ballast_path));
+  TUTTI_RETURN_IF_ERROR(store.Configure());
+  TUTTI_RETURN_IF_ERROR(store.MakeBallast(ballast_bytes));
+  return store;
+}
+
+Status TraceStore::Configure() {
   // The page size must come before anything is written. Sync NORMAL: a killed process
   // loses nothing, a power cut at most the latest commits, and neither damages the file.
   const std::string settings = "PRAGMA page_size=" + std::to_string(kPageBytes) +
@@ -81,6 +90,11 @@ Status TraceStore::MakeTables() {
   TUTTI_RETURN_IF_ERROR(database_->Execute(settings));
   int chunk_bytes = kChunkBytes;
   sqlite3_file_control(database_->handle(), "main", SQLITE_FCNTL_CHUNK_SIZE, &chunk_bytes);
+  return OkStatus();
+}
+
+Status TraceStore::MakeTables() {
+  TUTTI_RETURN_IF_ERROR(Configure());
   TUTTI_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*database_));
   TUTTI_RETURN_IF_ERROR(
       database_->Execute("PRAGMA application_id=" + std::to_string(kApplicationId) +

@@ -18,6 +18,8 @@ namespace tutti::schema {
 class TraceStore {
  public:
   static Result<TraceStore> Create(const std::string& path, int64_t ballast_bytes, const char* vfs);
+  // Goes on with a file that was left unfinished.
+  static Result<TraceStore> Open(const std::string& path, int64_t ballast_bytes);
   ~TraceStore();
   TraceStore(TraceStore&& other) noexcept;
   TraceStore& operator=(TraceStore&&) = delete;
@@ -39,6 +41,7 @@ class TraceStore {
 
  private:
   TraceStore(Database database, std::string ballast_path);
+  Status Configure();
   Status MakeTables();
   Status MakeBallast(int64_t bytes);
 

@@ -52,8 +52,18 @@ Result<std::unique_ptr<TraceWriter>> TraceWriter::Create(const std::string& path
                                                          const WriterOptions& options) {
   TUTTI_ASSIGN_OR_RETURN(TraceStore file,
                          TraceStore::Create(path, options.ballast_bytes, options.vfs));
+  return Make(Store{std::move(file)}, options);
+}
+
+Result<std::unique_ptr<TraceWriter>> TraceWriter::Reopen(const std::string& path,
+                                                         const WriterOptions& options) {
+  TUTTI_ASSIGN_OR_RETURN(TraceStore file, TraceStore::Open(path, options.ballast_bytes));
+  return Make(Store{std::move(file)}, options);
+}
+
+Result<std::unique_ptr<TraceWriter>> TraceWriter::Make(Store store, const WriterOptions& options) {
   std::unique_ptr<TraceWriter> writer(
-      new TraceWriter(std::make_unique<Store>(Store{std::move(file)}), options));
+      new TraceWriter(std::make_unique<Store>(std::move(store)), options));
   Status status;
   writer->ForEachBuffer([&]<typename Row>(std::vector<Row>&, size_t table) {
     if (!status.ok()) return;

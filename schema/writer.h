@@ -62,6 +62,10 @@ class TraceWriter {
   // While it is open there are `path`-wal, `path`-shm and `path`.ballast beside it.
   static Result<std::unique_ptr<TraceWriter>> Create(const std::string& path,
                                                      const WriterOptions& options = {});
+  // Goes on with a file whose writer was destroyed without Finalize. Not for files from
+  // elsewhere.
+  static Result<std::unique_ptr<TraceWriter>> Reopen(const std::string& path,
+                                                     const WriterOptions& options = {});
   // Without Finalize the file is left as a killed writer leaves it, less what waits.
   ~TraceWriter();
   TraceWriter(const TraceWriter&) = delete;
@@ -105,6 +109,7 @@ class TraceWriter {
   struct Store;
 
   TraceWriter(std::unique_ptr<Store> store, const WriterOptions& options);
+  static Result<std::unique_ptr<TraceWriter>> Make(Store store, const WriterOptions& options);
 
   bool IsFull() const;
   bool MakeRoom();

@@ -167,6 +167,24 @@ TEST(TraceWriter, AnUnfinishedFileCanBeReadWithoutItsSharedMemory) {
   EXPECT_EQ(VisibleOps(copied), 1);
 }
 
+TEST(TraceWriter, GoesOnWithAFileThatWasLeftUnfinished) {
+  const Scratch scratch;
+  const std::string path = scratch.Path("rank-00000.sqlite.part");
+  {
+    const auto writer = *TraceWriter::Create(path);
+    ASSERT_TRUE(writer->Append(StringRow{.id = 1, .text = "first"}).ok());
+    ASSERT_TRUE(writer->Commit().ok());
+  }
+  {
+    const auto writer = *TraceWriter::Reopen(path);
+    ASSERT_TRUE(writer->Append(StringRow{.id = 2, .text = "second"}).ok());
+    ASSERT_TRUE(writer->Finalize().ok());
+  }
+  Database database = *OpenRankFile(path);
+  EXPECT_EQ(*database.QueryOne<std::string>("SELECT group_concat(text) FROM string"),
+            "first,second");
+}
+
 TEST(TraceWriter, FinishesWhileSomebodyReads) {
   const Scratch scratch;
   const std::string path = scratch.Path("t.sqlite.part");

@@ -7,7 +7,7 @@
 namespace tutti::collector::run {
 
 struct JobIdentity {
-  std::string id;  // "" nothing is known
+  std::string id = {};  // "" nothing is known
   // Whether no other job ever has this id. MASTER_ADDR:MASTER_PORT is used again.
   bool is_unique = false;
 };

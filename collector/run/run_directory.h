@@ -14,17 +14,17 @@
 namespace tutti::collector::run {
 
 struct RunRequest {
-  std::string pattern;  // name_pattern.h
+  std::string pattern = {};  // name_pattern.h
   bool force = false;   // a finished run may be replaced
-  JobIdentity job;
-  std::string boot_id;  // of this machine
+  JobIdentity job = {};
+  std::string boot_id = {};  // of this machine
 };
 
 struct OpenRun {
-  std::string path;      // absolute
+  std::string path = {};      // absolute
   bool created = false;  // by us
   // Anchor of another recorder on this boot of this machine: its clock is ours.
-  std::optional<clock::Anchor> anchor;
+  std::optional<clock::Anchor> anchor = {};
   // Other recorders that want to open the run wait until this is closed: keep it until
   // the manifest and the recording lock are there.
   os::FileDescriptor opening;

@@ -1,0 +1,16 @@
+// RUN/manifest.d/import.HOST.PID.json: from which files a run was imported, by what.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "collector/import.h"
+#include "common/status.h"
+
+namespace tutti::collector::importers {
+
+// Redacts `command` as a recording's. Times and machines are those of the files; of the
+// importing machine nothing is told that a comparison could take for the traced one.
+Status WriteImportManifest(const ImportReport& report, const std::vector<std::string>& command);
+
+}  // namespace tutti::collector::importers

@@ -1,0 +1,137 @@
+#include "collector/importers/input_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "collector/importers/byte_source.h"
+#include "collector/os/file_descriptor.h"
+
+namespace tutti::collector::importers {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kDeepest = 8;
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// "rank2" before "rank10": people count, so runs of digits compare by value.
+bool NaturallyLess(std::string_view a, std::string_view b) {
+  size_t i = 0;
+  size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (!IsDigit(a[i]) || !IsDigit(b[j])) {
+      if (a[i] != b[j]) return a[i] < b[j];
+      ++i, ++j;
+      continue;
+    }
+    while (i < a.size() && a[i] == '0') ++i;
+    while (j < b.size() && b[j] == '0') ++j;
+    size_t a_end = i;
+    size_t b_end = j;
+    while (a_end < a.size() && IsDigit(a[a_end])) ++a_end;
+    while (b_end < b.size() && IsDigit(b[b_end])) ++b_end;
+    if (a_end - i != b_end - j) return a_end - i < b_end - j;
+    const int order = a.substr(i, a_end - i).compare(b.substr(j, b_end - j));
+    if (order != 0) return order < 0;
+    i = a_end;
+    j = b_end;
+  }
+  if (i == a.size() && j == b.size()) return a < b;  // differ in leading zeros, or are equal
+  return i == a.size();
+}
+
+// Without waiting: the path may have become a pipe since it was looked at.
+Result<std::string> ReadStart(const std::string& path) {
+  const os::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  std::string head(kHeadBytes, '\0');
+  const ssize_t count = file.valid() ? ::read(file.get(), head.data(), head.size()) : -1;
+  if (count < 0) {
+    return IoError(path + ": " + std::error_code(errno, std::generic_category()).message());
+  }
+  head.resize(static_cast<size_t>(count));
+  return head;
+}
+
+void AddFile(const std::string& name, InputList& list) {
+  InputFile file{.path = name, .name = name};
+  std::error_code error;
+  file.bytes = static_cast<int64_t>(fs::file_size(name, error));
+  Result<std::string> head = ReadStart(name);
+  if (!head.ok()) {
+    list.unreadable.push_back(head.status().message());
+    return;
+  }
+  file.head = std::move(head).value();
+  file.plain_head = file.head;
+  if (PackingOf(file.head.data(), file.head.size()) != Packing::kPlain) {
+    Result<std::string> plain = ReadHead(name, kHeadBytes);
+    file.plain_head = plain.ok() ? std::move(plain).value() : "";
+  }
+  list.files.push_back(std::move(file));
+}
+
+void AddDirectory(const fs::path& directory, int depth, InputList& list) {
+  std::error_code error;
+  fs::directory_iterator entries(directory, error);
+  if (error) {
+    list.unreadable.push_back(directory.string() + ": " + error.message());
+    return;
+  }
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
+    const fs::directory_entry& entry = *entries;
+    std::error_code ignored;
+    if (entry.path().filename().string().starts_with('.') || entry.is_symlink(ignored)) continue;
+    if (entry.is_directory(ignored) && depth < kDeepest) {
+      AddDirectory(entry.path(), depth + 1, list);
+    } else if (entry.is_regular_file(ignored)) {
+      AddFile(entry.path().string(), list);
+    }
+  }
+}
+
+// A file that was named twice, or is also in a directory that was named, counts once.
+void RemoveRepeated(std::vector<InputFile>& files) {
+  std::set<std::string> seen;
+  std::erase_if(files, [&seen](const InputFile& file) {
+    std::error_code error;
+    const fs::path canonical = fs::canonical(file.path, error);
+    return !error && !seen.insert(canonical.string()).second;
+  });
+}
+
+}  // namespace
+
+std::string_view FileName(const InputFile& file) {
+  const std::string_view name = file.name;
+  return name.substr(name.rfind('/') + 1);
+}
+
+Result<InputList> ListInputs(const std::vector<std::string>& paths) {
+  InputList list;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (!fs::exists(status)) return NotFoundError(path + ": there is no such file or directory");
+    if (fs::is_directory(status)) {
+      AddDirectory(path, 0, list);
+    } else if (fs::is_regular_file(status)) {
+      AddFile(path, list);
+    } else {
+      return BadDataError(path + ": not a regular file");
+    }
+  }
+  RemoveRepeated(list.files);
+  std::stable_sort(
+      list.files.begin(), list.files.end(),
+      [](const InputFile& a, const InputFile& b) { return NaturallyLess(a.name, b.name); });
+  return list;
+}
+
+}  // namespace tutti::collector::importers

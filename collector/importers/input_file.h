@@ -1,0 +1,36 @@
+// A file that somebody wants imported: where it lies, what to call it, and how it begins.
+// Value type.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/status.h"
+
+namespace tutti::collector::importers {
+
+struct InputFile {
+  std::string path = {};        // to open it with
+  std::string name = {};        // as users see it: the path they gave, and what is below it
+  int64_t bytes = 0;            // size on disk
+  std::string head = {};        // first bytes of the file as it lies there, at most kHeadBytes
+  std::string plain_head = {};  // the same of its content once decompressed; = head if it is not
+};
+inline constexpr size_t kHeadBytes = 64 * 1024;
+
+// The last component of the path.
+std::string_view FileName(const InputFile& file);
+
+struct InputList {
+  std::vector<InputFile> files = {};         // sorted by name, digits by value
+  std::vector<std::string> unreadable = {};  // one plain line each
+};
+
+// The regular files among `paths` and in the directories among them, eight levels deep;
+// hidden ones, and symbolic links found inside directories, are left out. kNotFound for a
+// path that does not exist.
+Result<InputList> ListInputs(const std::vector<std::string>& paths);
+
+}  // namespace tutti::collector::importers

@@ -1,0 +1,76 @@
+#include "collector/importers/input_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "schema/testing/scratch.h"
+
+namespace tutti::collector::importers {
+namespace {
+
+namespace fs = std::filesystem;
+using schema::testing::Scratch;
+
+void Write(const std::string& path, const std::string& text) {
+  fs::create_directories(fs::path(path).parent_path());
+  std::ofstream(path) << text;
+}
+
+std::vector<std::string> Names(const InputList& list) {
+  std::vector<std::string> names;
+  for (const InputFile& file : list.files) names.emplace_back(FileName(file));
+  return names;
+}
+
+TEST(ListInputs, SortsAsPeopleCount) {
+  const Scratch scratch;
+  for (const char* name : {"rank10.json", "rank9.json", "a.json", "rank09.json", "rank1.json"}) {
+    Write(scratch.Path(name), "{}");
+  }
+  EXPECT_EQ(Names(*ListInputs({scratch.Path(".")})),
+            (std::vector<std::string>{"a.json", "rank1.json", "rank09.json", "rank9.json",
+                                      "rank10.json"}));
+}
+
+TEST(ListInputs, LooksIntoDirectoriesButNotAtHiddenFilesOrLinks) {
+  const Scratch scratch;
+  Write(scratch.Path("x/y/deep.json"), "{}");
+  Write(scratch.Path("x/.hidden.json"), "{}");
+  Write(scratch.Path("x/.git/config"), "{}");
+  fs::create_symlink("/etc/passwd", scratch.Path("x/link.json"));
+  fs::create_directory_symlink(".", scratch.Path("x/loop"));
+  EXPECT_EQ(Names(*ListInputs({scratch.Path("x")})), std::vector<std::string>{"deep.json"});
+}
+
+TEST(ListInputs, CountsAFileOnceHoweverOftenItIsNamed) {
+  const Scratch scratch;
+  Write(scratch.Path("a.json"), "{}");
+  const auto list =
+      *ListInputs({scratch.Path("a.json"), scratch.Path("."), scratch.Path("a.json")});
+  EXPECT_EQ(list.files.size(), 1u);
+}
+
+TEST(ListInputs, ReadsTheHeadOfWhatIsInside) {
+  const Scratch scratch;
+  Write(scratch.Path("a.json"), std::string(kHeadBytes, ' ') + "{}");
+  const auto list = *ListInputs({scratch.Path("a.json")});
+  ASSERT_EQ(list.files.size(), 1u);
+  EXPECT_EQ(list.files[0].head, std::string(kHeadBytes, ' '));
+  EXPECT_EQ(list.files[0].plain_head, list.files[0].head);
+  EXPECT_EQ(list.files[0].bytes, static_cast<int64_t>(kHeadBytes) + 2);
+}
+
+TEST(ListInputs, RefusesWhatIsNotThereOrNoFile) {
+  const Scratch scratch;
+  EXPECT_EQ(ListInputs({scratch.Path("none")}).status().code(), StatusCode::kNotFound);
+  ASSERT_EQ(mkfifo(scratch.Path("pipe").c_str(), 0600), 0);
+  EXPECT_EQ(ListInputs({scratch.Path("pipe")}).status().code(), StatusCode::kBadData);
+}
+
+}  // namespace
+}  // namespace tutti::collector::importers
