@@ -58,6 +58,17 @@ TEST(TracerLibrary, NeedsTheCLibraryOnly) {
   }
 }
 
+// What runs at the end of a process, may allocate in thread-local storage, or is a lock.
+TEST(TracerLibrary, NeedsNothingThatActsBehindItsBack) {
+  const ChildResult undefined = testing::RunChild({"nm", "-D", "--undefined-only", kLibrary}, {});
+  ASSERT_EQ(undefined.exit_code, 0) << undefined.output;
+  const std::regex forbidden(
+      R"( U (__cxa_|atexit|__tls_get_addr|pthread_|sqlite3|cu[A-Z]|cuda|_Z|signal|sigaction|dlclose))");
+  for (const std::string& line : Lines(undefined.output)) {
+    EXPECT_FALSE(std::regex_search(line, forbidden)) << line;
+  }
+}
+
 TEST(TracerLibrary, ExportsTheDocumentedAbiOnly) {
   const ChildResult defined =
       testing::RunChild({"nm", "-D", "--defined-only", "--format=just-symbols", kLibrary}, {});

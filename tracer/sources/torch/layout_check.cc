@@ -26,7 +26,8 @@ struct Probe {
 };
 
 // The callback has no argument of ours, so the probe that runs on this thread is found here.
-thread_local Probe* current_probe = nullptr;
+// The model needs no call into the loader (__tls_get_addr), which may allocate.
+[[gnu::tls_model("initial-exec")]] constinit thread_local Probe* current_probe = nullptr;
 
 template <typename T>
 T Read(const void* object, size_t offset) noexcept {

@@ -1,5 +1,8 @@
 #include "tracer/sources/torch/operators.h"
 
+#include <cstddef>
+#include <iterator>
+#include <new>
 #include <string_view>
 
 #include "tracer/core/entry.h"
@@ -29,17 +32,21 @@ class Context {
   const Kind kind_;
 };
 
-// Never destroyed, so that events after main() are safe.
-union Immortal {
-  constexpr explicit Immortal(Context::Kind kind) noexcept : context(kind) {}
-  constexpr ~Immortal() {}
-  Context context;
-};
+// The contexts, one per kind. Never destroyed, so that events after main() are safe: raw storage,
+// as a variable of the class itself would have the library register its destructor with the
+// process. Filled by RegisterCallbacks before any callback can run.
+alignas(Context) constinit std::byte contexts[4][sizeof(Context)] = {};
 
-constinit Immortal span_context{Context::Kind::kSpan};
-constinit Immortal async_context{Context::Kind::kAsync};
-constinit Immortal work_context{Context::Kind::kWork};
-constinit Immortal point_to_point_context{Context::Kind::kPointToPoint};
+template <Context::Kind kind>
+Context* ContextOf() noexcept {
+  return std::launder(reinterpret_cast<Context*>(contexts[static_cast<size_t>(kind)]));
+}
+
+void MakeContexts() noexcept {
+  for (size_t kind = 0; kind < std::size(contexts); ++kind) {
+    ::new (contexts[kind]) Context(static_cast<Context::Kind>(kind));
+  }
+}
 
 // Whether what a candidate does shows that it trains: a backward pass or a collective.
 bool IsTraining(const Record& record) noexcept {
@@ -84,7 +91,7 @@ Context* BeginSpan(Entry& entry, const Record& record) noexcept {
     span.aux2 = 0;
     span.begin_ticks = entry.Now();  // last: what was done until here is not the operator's
   });
-  return &span_context.context;
+  return ContextOf<Context::Kind::kSpan>();
 }
 
 // One that says by itself that it may end elsewhere: never on this thread's stack.
@@ -102,7 +109,7 @@ Context* BeginAsync(Entry& entry, const Record& record) noexcept {
                                     .scope = record.ScopeNumber(),
                                     .reserved0 = 0,
                                     .reserved1 = 0});
-  return &async_context.context;
+  return ContextOf<Context::Kind::kAsync>();
 }
 
 void EmitOperator(Entry& entry, const Record& record, const EndedSpan& ended,
@@ -176,9 +183,9 @@ Context* BeginRange(Entry& entry, const Record& record) noexcept {
   if (record.Name().starts_with(kGlooPrefix)) {
     switch (OnCollectiveStart(entry, record)) {
       case CollectiveRole::kWork:
-        return &work_context.context;
+        return ContextOf<Context::Kind::kWork>();
       case CollectiveRole::kPointToPoint:
-        return &point_to_point_context.context;
+        return ContextOf<Context::Kind::kPointToPoint>();
       case CollectiveRole::kNone:
         break;
     }
@@ -223,6 +230,7 @@ constexpr Scope kOperatorScopes[] = {
 }  // namespace
 
 void RegisterCallbacks(const Library& library) noexcept {
+  MakeContexts();
   GlobalCallback operators = {&OnStart<BeginSpan>, &OnOperatorEnd, 1.0, {}, false, false, false};
   for (const Scope scope : kOperatorScopes) {
     operators.scopes[scope] = true;
