@@ -40,7 +40,9 @@ class [[nodiscard]] Status {
 
 inline Status OkStatus() { return {}; }
 inline Status UsageError(std::string message) { return {StatusCode::kUsage, std::move(message)}; }
-inline Status BadDataError(std::string message) { return {StatusCode::kBadData, std::move(message)}; }
+inline Status BadDataError(std::string message) {
+  return {StatusCode::kBadData, std::move(message)};
+}
 inline Status NotFoundError(std::string message) {
   return {StatusCode::kNotFound, std::move(message)};
 }
@@ -53,8 +55,8 @@ inline Status UnavailableError(std::string message) {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::move(value)) {}          // NOLINT(google-explicit-constructor)
-  Result(Status status) : state_(std::move(status)) {    // NOLINT(google-explicit-constructor)
+  Result(T value) : state_(std::move(value)) {}        // NOLINT(google-explicit-constructor)
+  Result(Status status) : state_(std::move(status)) {  // NOLINT(google-explicit-constructor)
     assert(!std::get<Status>(state_).ok());
   }
 
@@ -77,8 +79,8 @@ class [[nodiscard]] Result {
 }  // namespace tutti
 
 // Returns the status of `expression` from the enclosing function if it is not ok.
-#define TUTTI_RETURN_IF_ERROR(expression)                      \
-  do {                                                         \
+#define TUTTI_RETURN_IF_ERROR(expression)                                                        \
+  do {                                                                                           \
     if (::tutti::Status tutti_status_ = (expression); !tutti_status_.ok()) return tutti_status_; \
   } while (false)
 

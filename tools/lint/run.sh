@@ -16,9 +16,9 @@ files() { git ls-files -z -- "$@"; }
 format() { files '*.h' '*.cc' '*.c' | xargs -0 -r clang-format --dry-run -Werror; }
 spelling() { files . | xargs -0 codespell -L ot,nd,te,ans --skip 'tools/setup/requirements-*'; }
 shell() { files dev .ci/run '*.sh' | xargs -0 shellcheck -x; }
-lines() { # nothing is longer than 100 columns
+lines() { # nothing is longer than 100 columns; of characters, not bytes
   ! files '*.h' '*.cc' '*.c' '*.py' '*.sh' '*.cmake' '*CMakeLists.txt' dev |
-    xargs -0 awk 'length > 100 { print FILENAME ":" FNR ": " length " columns" }' | grep .
+    LC_ALL=C.UTF-8 xargs -0 grep -HnE '^.{101,}'
 }
 
 # tidy_files CHECKS < NAMES: clang-tidy, with CHECKS added to those of .clang-tidy.
