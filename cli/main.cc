@@ -16,7 +16,7 @@ namespace tutti::cli {
 namespace {
 
 // In the order in which they are listed: the way through the product.
-const std::vector<AddVerb> kVerbs = {&AddRecord, &AddReport, &AddAnalyze,   &AddQuery,
+const std::vector<AddVerb> kVerbs = {&AddRecord, &AddImport, &AddReport, &AddAnalyze,   &AddQuery,
                                      &AddSchema, &AddConfig, &AddCompletion};
 
 void AddSharedOptions(CLI::App& app, Invocation& invocation) {

@@ -7,6 +7,8 @@
 #include <memory>
 #include <string_view>
 
+#include "cli/terminal.h"
+
 namespace tutti::cli {
 namespace {
 
@@ -16,34 +18,45 @@ class ProgressLine {
   ~ProgressLine() {
     if (shown_) std::fputs("\r\x1b[K", stderr);
   }
-  ProgressLine() = default;
+  explicit ProgressLine(const char* doing) : doing_(doing) {}
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  void Show(std::string_view pass, size_t index, size_t count) {
+  void Show(std::string_view what, size_t index, size_t count) {
     if (Clock::now() - begin_ < kPatience) return;
-    std::fprintf(stderr, "\r\x1b[Kanalyzing: %.*s (%zu of %zu)", static_cast<int>(pass.size()),
-                 pass.data(), index + 1, count);
+    std::fprintf(stderr, "\r\x1b[K%s: %s (%zu of %zu)", doing_, Printable(what).c_str(), index + 1,
+                 count);
     shown_ = true;
   }
 
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::milliseconds kPatience{500};
+  const char* doing_;
   Clock::time_point begin_ = Clock::now();
   bool shown_ = false;
 };
+
+using Progress = std::function<void(std::string_view, size_t, size_t)>;
+
+// Empty where nobody watches.
+Progress LineOf(const char* doing) {
+  if (isatty(STDERR_FILENO) == 0) return nullptr;
+  const auto line = std::make_shared<ProgressLine>(doing);
+  return
+      [line](std::string_view what, size_t index, size_t count) { line->Show(what, index, count); };
+}
 
 }  // namespace
 
 analyzer::AnalyzeOptions WithProgress() {
   analyzer::AnalyzeOptions options;
-  if (isatty(STDERR_FILENO) == 0) return options;
-  const auto line = std::make_shared<ProgressLine>();
-  options.progress = [line](std::string_view pass, size_t index, size_t count) {
-    line->Show(pass, index, count);
-  };
+  options.progress = LineOf("analyzing");
   return options;
+}
+
+std::function<void(std::string_view, size_t, size_t)> ImportProgress() {
+  return LineOf("importing");
 }
 
 }  // namespace tutti::cli

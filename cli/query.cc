@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/choice.h"
+#include "cli/open_run.h"
 #include "cli/result_writer.h"
 #include "cli/verb.h"
 #include "schema/schema.h"
@@ -64,7 +65,8 @@ Status WriteRows(schema::Statement& statement, ResultWriter& writer) {
 }
 
 Status Query(const QueryArguments& arguments, const Invocation& invocation) {
-  TUTTI_ASSIGN_OR_RETURN(schema::RunView run, schema::RunView::Open(arguments.run));
+  TUTTI_ASSIGN_OR_RETURN(const std::string path, OpenRun(arguments.run));
+  TUTTI_ASSIGN_OR_RETURN(schema::RunView run, schema::RunView::Open(path));
   std::string sql = arguments.sql;
   if (sql == "-") sql.assign(std::istreambuf_iterator<char>(std::cin), {});
   Result<schema::Statement> statement = run.database().Prepare(sql);
@@ -83,7 +85,9 @@ void AddQuery(CLI::App& app, Invocation& invocation) {
   const auto arguments = std::make_shared<QueryArguments>();
   CLI::App* query = app.add_subcommand(
       "query", "Ask a run in SQL: raw tables of all ranks, views and derived tables");
-  query->add_option("run", arguments->run, "A run's folder, or one trace or run.sqlite")
+  query
+      ->add_option("run", arguments->run,
+                   "A run's folder, one trace or run.sqlite, or files of other tools")
       ->required()
       ->option_text("RUN|FILE");
   query->add_option("sql", arguments->sql, "One SELECT; - reads it from standard input")

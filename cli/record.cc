@@ -1,5 +1,5 @@
 // tutti record: runs a training job under the tracer.
-#include "collector/record.h"
+#include "collector/collector.h"
 
 #include <memory>
 #include <string>

@@ -2,16 +2,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "analyzer/analyze.h"
+#include "cli/open_run.h"
 #include "cli/progress.h"
 #include "cli/verb.h"
-#include "collector/record.h"
 
 namespace tutti::cli {
 namespace {
@@ -60,20 +59,11 @@ Result<bool> IsPartial(const std::string& analysis, int64_t max_loss) {
   return true;
 }
 
-// A run whose recorder was killed is finished first: its spools hold what no file has yet.
-// A run that can't be written to is reported as it is.
-void FinishKilledRecordings(const std::string& run) {
-  if (!std::filesystem::is_directory(run)) return;
-  const auto salvaged = collector::Salvage(run);
-  if (!salvaged.ok()) return Complain(salvaged.status().message());
-  for (const std::string& message : salvaged->messages) Complain(message);
-}
-
 Result<int> Report(const ReportArguments& arguments, const Invocation& invocation) {
   TUTTI_ASSIGN_OR_RETURN(const auto gates, ParseGates(arguments.fail_on));
-  FinishKilledRecordings(arguments.run);
+  TUTTI_ASSIGN_OR_RETURN(const std::string run, OpenRun(arguments.run));
   TUTTI_ASSIGN_OR_RETURN(const analyzer::Analysis analysis,
-                         analyzer::EnsureAnalyzed(arguments.run, WithProgress()));
+                         analyzer::EnsureAnalyzed(run, WithProgress()));
   analyzer::ReportOptions options;
   options.format = invocation.json ? ReportFormat::kJson : arguments.format;
   options.colour = UseColor(invocation.color, STDOUT_FILENO);
@@ -90,7 +80,9 @@ void AddOptions(CLI::App& report, ReportArguments& arguments) {
   static const std::map<std::string, ReportFormat> kFormats = {{"text", ReportFormat::kText},
                                                                {"json", ReportFormat::kJson},
                                                                {"md", ReportFormat::kMarkdown}};
-  report.add_option("run", arguments.run, "A run's folder, or one trace or run.sqlite")
+  report
+      .add_option("run", arguments.run,
+                  "A run's folder, one trace or run.sqlite, or files of other tools")
       ->required()
       ->option_text("RUN|FILE");
   report.add_option("--format", arguments.format, "text, json (schema tutti.report/1) or md")

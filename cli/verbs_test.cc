@@ -278,5 +278,18 @@ TEST_F(Verbs, CompletionPrintsScripts) {
   EXPECT_NE(words.find("query:--format) words='table csv json'"), std::string::npos) << words;
 }
 
+TEST_F(Verbs, ImportSaysWhatItCannotReadAndLeavesNothing) {
+  std::ofstream(scratch_.Path("notes.txt")) << "no trace";
+  const Outcome outcome = Tutti("import notes.txt -o imported");
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(outcome.err.rfind("tutti: notes.txt: not in a format that tutti reads", 0), 0u)
+      << outcome.err;
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1);
+  EXPECT_FALSE(fs::exists(scratch_.Path("imported")));
+}
+
+TEST_F(Verbs, ImportNeedsInput) { EXPECT_EQ(Tutti("import").exit_code, 2); }
+
 }  // namespace
 }  // namespace tutti::cli

@@ -2,9 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <utility>
 
+#include "collector/importers/import_cache.h"
 #include "collector/importers/import_manifest.h"
 #include "collector/importers/importer.h"
 #include "collector/importers/input_file.h"
@@ -115,6 +119,18 @@ Status NothingRead(const std::vector<std::string>& messages) {
   return BadDataError(text);
 }
 
+// What the user wanted is there already, or the import goes under its name now.
+Result<ImportReport> MoveIntoCache(ImportReport report, const std::string& entry) {
+  if (::rename(report.run_path.c_str(), entry.c_str()) != 0) {
+    const int error = errno;
+    os::RemoveTree(report.run_path);
+    // Another process imported the same at the same time.
+    if (error != EEXIST && error != ENOTEMPTY) return os::ErrnoStatus(entry, error);
+  }
+  report.run_path = entry;
+  return report;
+}
+
 }  // namespace
 
 Result<ImportReport> Import(const ImportOptions& options) {
@@ -138,6 +154,26 @@ Result<ImportReport> Import(const ImportOptions& options) {
   TUTTI_RETURN_IF_ERROR(importers::WriteImportManifest(report, options.command));
   run.Keep();
   return report;
+}
+
+bool IsImportable(const std::string& path) {
+  const auto list = importers::ListInputs({path});
+  if (!list.ok()) return false;
+  return std::any_of(list->files.begin(), list->files.end(),
+                     [](const InputFile& file) { return ImporterFor(file) != nullptr; });
+}
+
+Result<ImportReport> ImportToCache(const std::string& path, const ImportOptions& options) {
+  TUTTI_ASSIGN_OR_RETURN(const std::string directory, importers::ImportCacheDirectory());
+  TUTTI_ASSIGN_OR_RETURN(const std::string key, importers::ImportCacheKey(path));
+  const std::string entry = directory + "/" + key;
+  if (importers::TouchImport(entry)) return ImportReport{.run_path = entry};
+  importers::RemoveOldImports(directory);
+  ImportOptions private_options = options;
+  private_options.inputs = {path};
+  private_options.output = directory + "/" + os::RandomHex(8) + ".new";
+  TUTTI_ASSIGN_OR_RETURN(ImportReport report, Import(private_options));
+  return MoveIntoCache(std::move(report), entry);
 }
 
 }  // namespace tutti::collector

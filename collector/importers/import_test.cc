@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "collector/importers/import_cache.h"
 #include "schema/testing/scratch.h"
 
 namespace tutti::collector {
@@ -40,6 +42,28 @@ TEST(Import, SaysWhichInputIsMissing) {
   const auto report = Import({.inputs = {scratch.Path("none")}, .output = scratch.Path("run")});
   ASSERT_FALSE(report.ok());
   EXPECT_EQ(report.status().code(), StatusCode::kNotFound);
+}
+
+TEST(ImportCache, KeyChangesWithTheFile) {
+  const Scratch scratch;
+  const std::string path = scratch.Path("a.json");
+  std::ofstream(path) << "one";
+  const std::string key = *importers::ImportCacheKey(path);
+  EXPECT_EQ(*importers::ImportCacheKey(path), key);
+  std::ofstream(path) << "other";
+  EXPECT_NE(*importers::ImportCacheKey(path), key);
+  EXPECT_EQ(importers::ImportCacheKey(scratch.Path("none")).status().code(), StatusCode::kNotFound);
+}
+
+TEST(ImportCache, ForgetsWhatNobodyUsedForAWeek) {
+  const Scratch scratch;
+  fs::create_directory(scratch.Path("old"));
+  fs::create_directory(scratch.Path("new"));
+  fs::last_write_time(scratch.Path("old"),
+                      fs::file_time_type::clock::now() - std::chrono::hours(8 * 24));
+  importers::RemoveOldImports(scratch.Path("."));
+  EXPECT_FALSE(fs::exists(scratch.Path("old")));
+  EXPECT_TRUE(fs::exists(scratch.Path("new")));
 }
 
 }  // namespace

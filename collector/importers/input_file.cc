@@ -1,6 +1,7 @@
 #include "collector/importers/input_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -59,29 +60,17 @@ Result<std::string> ReadStart(const std::string& path) {
   return head;
 }
 
-void AddFile(const std::string& name, InputList& list) {
-  InputFile file{.path = name, .name = name};
-  std::error_code error;
-  file.bytes = static_cast<int64_t>(fs::file_size(name, error));
-  Result<std::string> head = ReadStart(name);
-  if (!head.ok()) {
-    list.unreadable.push_back(head.status().message());
-    return;
-  }
-  file.head = std::move(head).value();
-  file.plain_head = file.head;
-  if (PackingOf(file.head.data(), file.head.size()) != Packing::kPlain) {
-    Result<std::string> plain = ReadHead(name, kHeadBytes);
-    file.plain_head = plain.ok() ? std::move(plain).value() : "";
-  }
-  list.files.push_back(std::move(file));
-}
+// What is at a path, or below it.
+struct Found {
+  std::vector<std::string> paths;       // sorted, each file once
+  std::vector<std::string> unreadable;  // one plain line each
+};
 
-void AddDirectory(const fs::path& directory, int depth, InputList& list) {
+void AddDirectory(const fs::path& directory, int depth, Found& found) {
   std::error_code error;
   fs::directory_iterator entries(directory, error);
   if (error) {
-    list.unreadable.push_back(directory.string() + ": " + error.message());
+    found.unreadable.push_back(directory.string() + ": " + error.message());
     return;
   }
   for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
@@ -89,21 +78,53 @@ void AddDirectory(const fs::path& directory, int depth, InputList& list) {
     std::error_code ignored;
     if (entry.path().filename().string().starts_with('.') || entry.is_symlink(ignored)) continue;
     if (entry.is_directory(ignored) && depth < kDeepest) {
-      AddDirectory(entry.path(), depth + 1, list);
+      AddDirectory(entry.path(), depth + 1, found);
     } else if (entry.is_regular_file(ignored)) {
-      AddFile(entry.path().string(), list);
+      found.paths.push_back(entry.path().string());
     }
   }
 }
 
 // A file that was named twice, or is also in a directory that was named, counts once.
-void RemoveRepeated(std::vector<InputFile>& files) {
+void RemoveRepeated(std::vector<std::string>& paths) {
   std::set<std::string> seen;
-  std::erase_if(files, [&seen](const InputFile& file) {
+  std::erase_if(paths, [&seen](const std::string& path) {
     std::error_code error;
-    const fs::path canonical = fs::canonical(file.path, error);
+    const fs::path canonical = fs::canonical(path, error);
     return !error && !seen.insert(canonical.string()).second;
   });
+}
+
+Result<Found> Find(const std::vector<std::string>& paths) {
+  Found found;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (!fs::exists(status)) return NotFoundError(path + ": there is no such file or directory");
+    if (fs::is_directory(status)) {
+      AddDirectory(path, 0, found);
+    } else if (fs::is_regular_file(status)) {
+      found.paths.push_back(path);
+    } else {
+      return BadDataError(path + ": not a regular file");
+    }
+  }
+  RemoveRepeated(found.paths);
+  std::stable_sort(found.paths.begin(), found.paths.end(), NaturallyLess);
+  return found;
+}
+
+Result<InputFile> Open(const std::string& path) {
+  InputFile file{.path = path, .name = path};
+  std::error_code error;
+  file.bytes = static_cast<int64_t>(fs::file_size(path, error));
+  TUTTI_ASSIGN_OR_RETURN(file.head, ReadStart(path));
+  file.plain_head = file.head;
+  if (PackingOf(file.head.data(), file.head.size()) != Packing::kPlain) {
+    Result<std::string> plain = ReadHead(path, kHeadBytes);
+    file.plain_head = plain.ok() ? std::move(plain).value() : "";
+  }
+  return file;
 }
 
 }  // namespace
@@ -114,24 +135,32 @@ std::string_view FileName(const InputFile& file) {
 }
 
 Result<InputList> ListInputs(const std::vector<std::string>& paths) {
+  TUTTI_ASSIGN_OR_RETURN(Found found, Find(paths));
   InputList list;
-  for (const std::string& path : paths) {
-    std::error_code error;
-    const fs::file_status status = fs::status(path, error);
-    if (!fs::exists(status)) return NotFoundError(path + ": there is no such file or directory");
-    if (fs::is_directory(status)) {
-      AddDirectory(path, 0, list);
-    } else if (fs::is_regular_file(status)) {
-      AddFile(path, list);
+  list.unreadable = std::move(found.unreadable);
+  for (const std::string& path : found.paths) {
+    Result<InputFile> file = Open(path);
+    if (file.ok()) {
+      list.files.push_back(std::move(file).value());
     } else {
-      return BadDataError(path + ": not a regular file");
+      list.unreadable.push_back(file.status().message());
     }
   }
-  RemoveRepeated(list.files);
-  std::stable_sort(
-      list.files.begin(), list.files.end(),
-      [](const InputFile& a, const InputFile& b) { return NaturallyLess(a.name, b.name); });
   return list;
+}
+
+Result<std::vector<FileState>> ListStates(const std::string& path) {
+  TUTTI_ASSIGN_OR_RETURN(const Found found, Find({path}));
+  std::vector<FileState> states;
+  for (const std::string& name : found.paths) {
+    struct stat info {};
+    if (::stat(name.c_str(), &info) != 0) continue;
+    constexpr int64_t kNsPerSecond = 1'000'000'000;
+    states.push_back({.name = name,
+                      .bytes = info.st_size,
+                      .mtime_ns = info.st_mtim.tv_sec * kNsPerSecond + info.st_mtim.tv_nsec});
+  }
+  return states;
 }
 
 }  // namespace tutti::collector::importers

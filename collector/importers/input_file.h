@@ -33,4 +33,13 @@ struct InputList {
 // path that does not exist.
 Result<InputList> ListInputs(const std::vector<std::string>& paths);
 
+// A file as it is now, without looking into it.
+struct FileState {
+  std::string name = {};
+  int64_t bytes = 0;
+  int64_t mtime_ns = 0;
+};
+// The same files as ListInputs, in its order.
+Result<std::vector<FileState>> ListStates(const std::string& path);
+
 }  // namespace tutti::collector::importers

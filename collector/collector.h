@@ -1,0 +1,7 @@
+// What the command line uses of the collector stage: recording, finishing what killed
+// recordings left, importing files of other tools.
+#pragma once
+
+#include "collector/import.h"   // IWYU pragma: export
+#include "collector/record.h"   // IWYU pragma: export
+#include "collector/salvage.h"  // IWYU pragma: export
