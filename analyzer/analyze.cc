@@ -78,7 +78,9 @@ Attempt RunAllPasses(const std::string& path, const RunFiles& files,
   Result<schema::Database> derived = schema::Database::Create(path);
   if (!derived.ok()) return {derived.status(), {}};
   if (const Status made = MakeTables(*derived); !made.ok()) return {made, {}};
-  RunContext context(*derived, files, options.trace_bytes);
+  PassOptions pass_options;
+  pass_options.trace_bytes = options.trace_bytes;
+  RunContext context(*derived, files, pass_options);
   Status status = RunPasses(AllPasses(), context, options.progress);
   if (status.ok()) {
     const schema::RunMetaRow version{"analyzer.version", kAnalyzerVersion};

@@ -147,7 +147,7 @@ TEST(RunPasses, NamesThePassWhoseClaimIsNotTrue) {
   const Pass passes[] = {{"liar", [](RunContext&) { return OkStatus(); }, kWrong}};
   schema::Database derived = *schema::Database::OpenMemory();
   ASSERT_TRUE(derived.Execute(std::string(schema::DerivedSql())).ok());
-  RunContext context(derived, {}, 1);
+  RunContext context(derived, {}, PassOptions{});
   const Status status = RunPasses(passes, context, {});
   EXPECT_EQ(status.message(),
             "pass liar: not true 1 times: one is two; please report this with the trace");

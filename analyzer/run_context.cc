@@ -4,8 +4,8 @@
 
 namespace tutti::analyzer {
 
-RunContext::RunContext(schema::Database& derived, RunFiles files, size_t trace_bytes)
-    : derived_(derived), files_(std::move(files)), trace_bytes_(trace_bytes) {}
+RunContext::RunContext(schema::Database& derived, RunFiles files, PassOptions options)
+    : derived_(derived), files_(std::move(files)), options_(std::move(options)) {}
 
 Status RunContext::RefusedRows(std::string_view table, int64_t refused) const {
   return BadDataError("table " + std::string(table) + " refused " + std::to_string(refused) +
@@ -30,8 +30,11 @@ Result<RankTrace*> RunContext::Trace(const schema::RankRow& rank) {
   }
   DropUnusedTraces();
   const auto file = static_cast<size_t>(rank.input_file_id);
-  Result<std::unique_ptr<RankTrace>> trace = RankTrace::Open(
-      files_.traces[file].path, {.clock_offset_ns = rank.clock_offset_ns, .end_ns = rank.end_ns});
+  Result<std::unique_ptr<RankTrace>> trace =
+      RankTrace::Open(files_.traces[file].path, {.clock_offset_ns = rank.clock_offset_ns,
+                                                 .begin_ns = rank.begin_ns,
+                                                 .end_ns = rank.end_ns,
+                                                 .kernel_rules = options_.kernel_rules});
   if (!trace.ok()) {
     failed_file_ = file;
     return trace.status();
@@ -43,7 +46,7 @@ Result<RankTrace*> RunContext::Trace(const schema::RankRow& rank) {
 void RunContext::DropUnusedTraces() {
   size_t bytes = 0;
   for (const OpenTrace& open : traces_) bytes += open.trace->resident_bytes();
-  while (!traces_.empty() && bytes > trace_bytes_) {
+  while (!traces_.empty() && bytes > options_.trace_bytes) {
     bytes -= traces_.back().trace->resident_bytes();
     CountBad(traces_.back());
     traces_.pop_back();

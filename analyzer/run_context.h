@@ -24,13 +24,21 @@
 
 namespace tutti::analyzer {
 
+// What a user decides about an analysis.
+struct PassOptions {
+  size_t trace_bytes = size_t{1} << 30;  // traces stay in memory up to this, roughly
+  KernelRules kernel_rules;              // what kernels do, before what their names say
+  std::string step_range;                // name of the range that is a step, "" none
+};
+
 class RunContext {
  public:
-  // `derived` holds the empty derived tables and outlives the context. Traces stay in
-  // memory up to `trace_bytes`, then the one unused for longest is dropped.
-  RunContext(schema::Database& derived, RunFiles files, size_t trace_bytes);
+  // `derived` holds the empty derived tables and outlives the context. Of traces beyond
+  // `trace_bytes` the one unused for longest is dropped.
+  RunContext(schema::Database& derived, RunFiles files, PassOptions options);
 
   const RunFiles& files() const { return files_; }
+  const PassOptions& options() const { return options_; }
   schema::Database& derived() { return derived_; }
 
   // Rows of a derived table. Every one must be accepted: a refused row is a bug of the
@@ -77,7 +85,7 @@ class RunContext {
 
   schema::Database& derived_;
   RunFiles files_;
-  size_t trace_bytes_;
+  PassOptions options_;
   std::list<OpenTrace> traces_;  // last used first
   int64_t next_issue_ = 1;
   int64_t rows_written_ = 0;

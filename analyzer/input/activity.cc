@@ -1,34 +1,18 @@
 #include "analyzer/input/activity.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
+#include "analyzer/metrics/device_gaps.h"
 #include "analyzer/metrics/names.h"
 
 namespace tutti::analyzer {
 namespace {
-
-// CUDA calls that block the host until the device has done something.
-constexpr std::array<std::string_view, 9> kBlockingCalls = {"cudaDeviceSynchronize",
-                                                            "cudaStreamSynchronize",
-                                                            "cudaEventSynchronize",
-                                                            "cudaMalloc",
-                                                            "cudaFree",
-                                                            "cudaHostAlloc",
-                                                            "cudaMallocHost",
-                                                            "cuCtxSynchronize",
-                                                            "cuStreamSynchronize"};
-
-bool IsBlockingCall(std::string_view name) {
-  // Names may carry a version suffix: cudaMalloc_v3020.
-  const std::string_view base = name.substr(0, name.find("_v"));
-  return std::find(kBlockingCalls.begin(), kBlockingCalls.end(), base) != kBlockingCalls.end();
-}
 
 IntervalSet SortedUnion(std::vector<Interval> intervals) {
   SortByBegin(intervals);
@@ -61,9 +45,9 @@ Result<std::map<int64_t, IntervalSet>> DataWaits(RankTrace& trace,
 }
 
 IntervalSet Everything(const std::map<int64_t, IntervalSet>& by_thread) {
-  IntervalSet all;
-  for (const auto& [tid, set] : by_thread) all = Merge(all, set);
-  return all;
+  std::vector<std::span<const Interval>> runs;
+  for (const auto& [tid, set] : by_thread) runs.emplace_back(set);
+  return UnionOfRuns(runs);
 }
 
 // Compute and blocking operators of the compute lanes of a CPU rank.
@@ -106,73 +90,127 @@ Result<IntervalSet> LostTime(RankTrace& trace) {
   return SortedUnion(std::move(lost));
 }
 
-struct DeviceSets {
-  std::vector<Interval> compute;
-  std::vector<Interval> communication;
-  std::vector<Interval> copy;
-  std::vector<Interval> pending;  // launched, not begun
-  bool any_launch = false;
+// Intervals of each stream in order of their begins: runs whose union is quick.
+class StreamRuns {
+ public:
+  void Add(const DeviceEvent& event) {
+    runs_[{event.device_id, event.stream_id}].push_back(event.time());
+  }
+  IntervalSet Union() const {
+    std::vector<std::span<const Interval>> runs;
+    for (const auto& [stream, run] : runs_) runs.emplace_back(run);
+    return UnionOfRuns(runs);
+  }
+
+ private:
+  std::map<std::pair<int64_t, int64_t>, std::vector<Interval>> runs_;
 };
 
-Result<DeviceSets> ReadDevice(RankTrace& trace) {
+struct DeviceSets {
+  IntervalSet compute;
+  IntervalSet communication;
+  IntervalSet copy;
+  GapCauses gaps;
+};
+
+Result<DeviceSets> ReadDevice(RankTrace& trace, Interval capture) {
   TUTTI_ASSIGN_OR_RETURN(const auto api_calls, trace.ApiCalls());
-  std::unordered_map<int64_t, int64_t> launched_ns;  // end of the call, by correlation id
-  for (const ApiEvent& call : api_calls) launched_ns.emplace(call.correlation_id, call.end_ns);
   TUTTI_ASSIGN_OR_RETURN(const auto events, trace.DeviceEvents());
-  std::unordered_map<int64_t, KernelRole> roles;
-  DeviceSets sets;
+  StreamRuns compute;
+  StreamRuns communication;
+  StreamRuns copy;
+  std::vector<DeviceWork> work;
+  work.reserve(events.size());
   for (const DeviceEvent& event : events) {
-    KernelRole role = KernelRole::kPeerCopy;
-    if (event.kind == DeviceEvent::Kind::kKernel) {
-      const auto [known, is_new] = roles.emplace(event.name_id, role);
-      if (is_new) known->second = RoleOfKernel(trace.Text(event.name_id));
-      role = known->second;
+    StreamRuns& kind = event.role == KernelRole::kCompute         ? compute
+                       : event.role == KernelRole::kCommunication ? communication
+                                                                  : copy;
+    kind.Add(event);
+    DeviceWork& piece = work.emplace_back(DeviceWork{event.time(), {}});
+    if (event.launch >= 0) {
+      piece.launched_ns = api_calls[static_cast<size_t>(event.launch)].end_ns;
     }
-    std::vector<Interval>& kind = role == KernelRole::kCompute         ? sets.compute
-                                  : role == KernelRole::kCommunication ? sets.communication
-                                                                       : sets.copy;
-    kind.push_back({event.begin_ns, event.end_ns});
-    if (!event.correlation_id) continue;
-    const auto launch = launched_ns.find(*event.correlation_id);
-    if (launch == launched_ns.end()) continue;
-    sets.any_launch = true;
-    if (launch->second < event.begin_ns) sets.pending.push_back({launch->second, event.begin_ns});
   }
-  return sets;
+  return DeviceSets{compute.Union(), communication.Union(), copy.Union(),
+                    CausesOf(DeviceGaps(work, capture))};
 }
 
-Result<IntervalSet> HostSyncs(RankTrace& trace) {
-  std::vector<Interval> blocked;
-  TUTTI_ASSIGN_OR_RETURN(const auto syncs, trace.Syncs());
-  for (const schema::SyncRow& sync : syncs) {
-    // A stream that waits for an event does not block the host.
-    if (sync.kind == "stream_wait_event" || !sync.begin_ns || !sync.end_ns) continue;
-    blocked.push_back({*sync.begin_ns, *sync.end_ns});
-  }
+// Threads whose waiting holds the device up: those that train and those that launch.
+Result<std::set<int64_t>> LaunchingThreads(RankTrace& trace, std::set<int64_t> training) {
   TUTTI_ASSIGN_OR_RETURN(const auto api_calls, trace.ApiCalls());
+  TUTTI_ASSIGN_OR_RETURN(const auto events, trace.DeviceEvents());
+  for (const DeviceEvent& event : events) {
+    if (event.launch >= 0) training.insert(api_calls[static_cast<size_t>(event.launch)].tid);
+  }
+  return training;
+}
+
+// Time in operators that read a value of the device, of traces without any call.
+Status AddDeviceReads(RankTrace& trace, const std::set<int64_t>& threads,
+                      std::vector<Interval>& blocked) {
+  TUTTI_ASSIGN_OR_RETURN(const auto ops, trace.Ops());
+  std::unordered_map<int64_t, bool> reads;
+  for (const OpEvent& op : ops) {
+    if (!threads.contains(op.tid)) continue;
+    const auto [known, is_new] = reads.emplace(op.name_id, false);
+    if (is_new) known->second = ReadsFromDevice(trace.Text(op.name_id));
+    if (known->second) blocked.push_back({op.begin_ns, op.end_ns});
+  }
+  return OkStatus();
+}
+
+Result<IntervalSet> HostSyncs(RankTrace& trace, const std::set<int64_t>& training) {
+  std::vector<Interval> blocked;
+  TUTTI_ASSIGN_OR_RETURN(const auto api_calls, trace.ApiCalls());
+  TUTTI_ASSIGN_OR_RETURN(const std::set<int64_t> threads, LaunchingThreads(trace, training));
   std::unordered_map<int64_t, bool> is_blocking;
+  std::unordered_set<int64_t> correlations;
   for (const ApiEvent& call : api_calls) {
+    correlations.insert(call.correlation_id);
+    if (!threads.contains(call.tid)) continue;
     const auto [known, is_new] = is_blocking.emplace(call.name_id, false);
     if (is_new) known->second = IsBlockingCall(trace.Text(call.name_id));
     if (known->second) blocked.push_back({call.begin_ns, call.end_ns});
   }
+  TUTTI_ASSIGN_OR_RETURN(const auto syncs, trace.Syncs());
+  for (const schema::SyncRow& sync : syncs) {
+    // A stream that waits for an event does not block the host; a call that is recorded says
+    // itself when and on which thread.
+    if (sync.kind == "stream_wait_event" || !sync.begin_ns || !sync.end_ns) continue;
+    if (sync.correlation_id && correlations.contains(*sync.correlation_id)) continue;
+    blocked.push_back({*sync.begin_ns, *sync.end_ns});
+  }
+  if (api_calls.empty()) TUTTI_RETURN_IF_ERROR(AddDeviceReads(trace, threads, blocked));
   return SortedUnion(std::move(blocked));
 }
 
-Status ReadGpu(RankTrace& trace, Interval capture, RankActivity& activity,
-               std::vector<Interval>& named_communication) {
-  TUTTI_ASSIGN_OR_RETURN(DeviceSets device, ReadDevice(trace));
-  activity.sets.compute = SortedUnion(std::move(device.compute));
-  activity.sets.copy = SortedUnion(std::move(device.copy));
-  activity.sets.unexplained =
-      device.any_launch ? SortedUnion(std::move(device.pending)) : IntervalSet{capture};
-  TUTTI_ASSIGN_OR_RETURN(activity.sets.sync, HostSyncs(trace));
-  named_communication = std::move(device.communication);
-  return OkStatus();
+Result<IntervalSet> ReadGpu(RankTrace& trace, Interval capture, const std::set<int64_t>& training,
+                            RankActivity& activity) {
+  TUTTI_ASSIGN_OR_RETURN(DeviceSets device, ReadDevice(trace, capture));
+  activity.sets.compute = std::move(device.compute);
+  activity.sets.copy = std::move(device.copy);
+  activity.sets.unexplained = Merge(device.gaps.launched, device.gaps.unknown);
+  TUTTI_ASSIGN_OR_RETURN(activity.sets.sync, HostSyncs(trace, training));
+  return std::move(device.communication);
+}
+
+// Calls that ran on the device. What c10d says of a call is when the host made it.
+Result<std::vector<MatchedCall>> CallsOfDevice(RankTrace& trace,
+                                               std::span<const MatchedCall> calls) {
+  TUTTI_ASSIGN_OR_RETURN(const auto sources, trace.Collectives());
+  std::unordered_set<int64_t> of_host;
+  for (const CollectiveEvent& source : sources) {
+    if (source.row.origin == "c10d") of_host.insert(source.row.id);
+  }
+  std::vector<MatchedCall> of_device;
+  for (const MatchedCall& call : calls) {
+    if (!of_host.contains(call.source_id)) of_device.push_back(call);
+  }
+  return of_device;
 }
 
 // Splits the matched calls; communication that is known by kernel names only stays unsplit.
-void SetCommunication(std::span<const MatchedCall> calls, std::vector<Interval> named,
+void SetCommunication(std::span<const MatchedCall> calls, const IntervalSet& named,
                       RankActivity& activity) {
   std::vector<Interval> all;
   std::vector<Interval> wait;
@@ -192,8 +230,7 @@ void SetCommunication(std::span<const MatchedCall> calls, std::vector<Interval> 
       activity.waits.push_back({static_cast<int>(*call.late_rank), wait.back()});
     }
   }
-  all.insert(all.end(), named.begin(), named.end());
-  activity.comm = SortedUnion(std::move(all));
+  activity.comm = Merge(SortedUnion(std::move(all)), named);
   activity.sets.comm_wait = SortedUnion(std::move(wait));
   activity.sets.comm_transfer = SortedUnion(std::move(transfer));
   activity.sets.comm_unsplit = SortedUnion(std::move(unsplit));
@@ -208,18 +245,19 @@ Result<RankActivity> ReadActivity(const schema::RankRow& rank, RankTrace& trace,
   const std::set<int64_t> training = ThreadsWithRole(lanes, "compute", "host");
   TUTTI_ASSIGN_OR_RETURN(const auto data_waits, DataWaits(trace, training));
   activity.sets.input_wait = Everything(data_waits);
-  std::vector<Interval> named_communication;
   if (rank.device_kind == "gpu") {
-    TUTTI_RETURN_IF_ERROR(
-        ReadGpu(trace, {rank.begin_ns, rank.end_ns}, activity, named_communication));
+    TUTTI_ASSIGN_OR_RETURN(const IntervalSet communication,
+                           ReadGpu(trace, {rank.begin_ns, rank.end_ns}, training, activity));
+    TUTTI_ASSIGN_OR_RETURN(const auto of_device, CallsOfDevice(trace, calls));
+    SetCommunication(of_device, communication, activity);
   } else {
     TUTTI_RETURN_IF_ERROR(ReadOperators(trace, training, data_waits, activity.sets));
     TUTTI_ASSIGN_OR_RETURN(activity.sets.unexplained, LostTime(trace));
     // Where no operator was recorded, a gap between operators says nothing.
     TUTTI_ASSIGN_OR_RETURN(const auto ops, trace.Ops());
     if (ops.empty()) activity.sets.unexplained = IntervalSet{{rank.begin_ns, rank.end_ns}};
+    SetCommunication(calls, {}, activity);
   }
-  SetCommunication(calls, std::move(named_communication), activity);
   return activity;
 }
 

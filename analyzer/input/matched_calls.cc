@@ -8,7 +8,7 @@ Result<std::vector<MatchedCall>> ReadMatchedCalls(RunContext& context,
                                                   const schema::RankRow& rank) {
   // wait_ns is clamped to the call; ready = arrival + wait is all that a split needs.
   constexpr const char* kCalls =
-      "SELECT k.arrival_ns, k.end_ns, k.arrival_ns + k.wait_ns, c.last_rank"
+      "SELECT k.arrival_ns, k.end_ns, k.arrival_ns + k.wait_ns, c.last_rank, k.source_id"
       " FROM collective_call AS k JOIN collective AS c ON c.id = k.collective_id"
       " WHERE k.rank = ?1 AND k.arrival_ns IS NOT NULL ORDER BY k.collective_id";
   TUTTI_ASSIGN_OR_RETURN(schema::Statement statement, context.derived().Prepare(kCalls));
@@ -23,6 +23,7 @@ Result<std::vector<MatchedCall>> ReadMatchedCalls(RunContext& context,
     call.interval = {arrival_ns, end_ns.value_or(std::max(arrival_ns, rank.end_ns))};
     TUTTI_ASSIGN_OR_RETURN(call.ready_ns, statement.Get<std::optional<int64_t>>(2));
     TUTTI_ASSIGN_OR_RETURN(call.late_rank, statement.Get<std::optional<int64_t>>(3));
+    TUTTI_ASSIGN_OR_RETURN(call.source_id, statement.Get<int64_t>(4));
     calls.push_back(call);
   }
 }

@@ -1,6 +1,8 @@
 #include "analyzer/input/rank_trace.h"
 
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -30,8 +32,36 @@ struct KernelColumns {
   std::optional<int64_t> begin_ns = {};
   std::optional<int64_t> end_ns = {};
   std::optional<int64_t> correlation_id = {};
+  std::optional<int64_t> graph_node_id = {};
   TUTTI_ROW(KernelColumns, "kernel", id, device_id, stream_id, name_id, begin_ns, end_ns,
-            correlation_id)
+            correlation_id, graph_node_id)
+};
+struct CopyColumns {
+  int64_t id = 0;
+  int64_t device_id = 0;
+  int64_t stream_id = 0;
+  std::optional<int64_t> begin_ns = {};
+  std::optional<int64_t> end_ns = {};
+  int64_t bytes = 0;
+  std::string copy_kind = {};
+  std::optional<std::string> source_kind = {};
+  std::optional<std::string> destination_kind = {};
+  std::optional<int64_t> correlation_id = {};
+  std::optional<int64_t> graph_node_id = {};
+  TUTTI_ROW(CopyColumns, "memcpy", id, device_id, stream_id, begin_ns, end_ns, bytes, copy_kind,
+            source_kind, destination_kind, correlation_id, graph_node_id)
+};
+struct FillColumns {
+  int64_t id = 0;
+  int64_t device_id = 0;
+  int64_t stream_id = 0;
+  std::optional<int64_t> begin_ns = {};
+  std::optional<int64_t> end_ns = {};
+  int64_t bytes = 0;
+  std::optional<int64_t> correlation_id = {};
+  std::optional<int64_t> graph_node_id = {};
+  TUTTI_ROW(FillColumns, "memset", id, device_id, stream_id, begin_ns, end_ns, bytes,
+            correlation_id, graph_node_id)
 };
 struct ApiColumns {
   int64_t id = 0;
@@ -104,13 +134,13 @@ constexpr bool kHasInterval = requires(Row row) {
 }  // namespace
 
 RankTrace::RankTrace(schema::Database database, Options options)
-    : database_(std::move(database)), options_(options) {}
+    : database_(std::move(database)), options_(std::move(options)) {}
 
 Result<std::unique_ptr<RankTrace>> RankTrace::Open(const std::string& path, Options options) {
   // A damaged page is found when it is read: each is read anyway.
   TUTTI_ASSIGN_OR_RETURN(schema::Database database,
                          schema::OpenRankFile(path, {.quick_check = false}));
-  std::unique_ptr<RankTrace> trace(new RankTrace(std::move(database), options));
+  std::unique_ptr<RankTrace> trace(new RankTrace(std::move(database), std::move(options)));
   TUTTI_RETURN_IF_ERROR(trace->ReadStrings());
   return trace;
 }
@@ -145,6 +175,13 @@ bool RankTrace::Align(int64_t& begin_ns, std::optional<int64_t>& end_ns) {
   return true;
 }
 
+bool RankTrace::AlignInside(int64_t& begin_ns, int64_t& end_ns) {
+  if (!Align(begin_ns, end_ns)) return false;
+  if (begin_ns >= options_.begin_ns && end_ns <= options_.end_ns) return true;
+  ++bad_rows_;
+  return false;
+}
+
 template <typename Row, typename Reader>
 Result<std::span<const Row>> RankTrace::Once(Table<Row>& table, Reader reader) {
   if (!table.is_read) {
@@ -169,7 +206,7 @@ Status RankTrace::ReadOps() {
                .name_id = row.name_id,
                .scope = static_cast<int32_t>(std::clamp<int64_t>(row.scope, -1, 255)),
                .is_open = !row.end_ns};
-    if (Align(op.begin_ns, op.end_ns)) ops.push_back(op);
+    if (AlignInside(op.begin_ns, op.end_ns)) ops.push_back(op);
   }));
   std::sort(ops.begin(), ops.end(), [](const OpEvent& a, const OpEvent& b) {
     if (a.tid != b.tid) return a.tid < b.tid;
@@ -180,44 +217,98 @@ Status RankTrace::ReadOps() {
   return OkStatus();
 }
 
-Status RankTrace::ReadDeviceEvents() {
-  std::vector<DeviceEvent>& events = device_events_.rows;
-  const auto add = [&](DeviceEvent event, std::optional<int64_t> begin,
-                       std::optional<int64_t> end) {
-    if (!begin || !end) return;  // the driver gave no time
-    event.begin_ns = *begin;
-    event.end_ns = *end;
-    if (Align(event.begin_ns, event.end_ns)) events.push_back(std::move(event));
-  };
-  TUTTI_RETURN_IF_ERROR(schema::ForEach<KernelColumns>(database_, "", [&](const auto& row) {
+void RankTrace::AddDeviceEvent(DeviceEvent event, std::optional<int64_t> begin_ns,
+                               std::optional<int64_t> end_ns) {
+  if (!begin_ns || !end_ns) return;  // the driver gave no time
+  event.begin_ns = *begin_ns;
+  event.end_ns = *end_ns;
+  if (AlignInside(event.begin_ns, event.end_ns)) device_events_.rows.push_back(event);
+}
+
+Status RankTrace::ReadKernels() {
+  return schema::ForEach<KernelColumns>(database_, "", [&](const KernelColumns& row) {
     DeviceEvent event;
     event.id = row.id;
     event.device_id = row.device_id;
     event.stream_id = row.stream_id;
     event.name_id = row.name_id;
-    event.correlation_id = row.correlation_id;
-    add(std::move(event), row.begin_ns, row.end_ns);
-  }));
-  const auto add_copy = [&](const auto& row, DeviceEvent::Kind kind, std::string copy_kind) {
+    event.correlation_id = row.correlation_id.value_or(0);
+    event.graph_node_id = row.graph_node_id.value_or(0);
+    if (row.begin_ns && row.end_ns) {
+      AddDeviceEvent(event, row.begin_ns, row.end_ns);
+    } else {
+      untimed_kernels_.push_back({row.id, row.name_id, event.correlation_id});
+    }
+  });
+}
+
+Status RankTrace::ReadCopies() {
+  std::map<CopyKind, int64_t> place_of;
+  const auto event_of = [](const auto& row, DeviceEvent::Kind kind) {
     DeviceEvent event;
     event.kind = kind;
+    event.role = KernelRole::kPeerCopy;
     event.id = row.id;
     event.device_id = row.device_id;
     event.stream_id = row.stream_id;
-    event.copy_kind = std::move(copy_kind);
-    event.correlation_id = row.correlation_id;
-    add(std::move(event), row.begin_ns, row.end_ns);
+    event.correlation_id = row.correlation_id.value_or(0);
+    event.graph_node_id = row.graph_node_id.value_or(0);
+    event.bytes = row.bytes;
+    return event;
   };
-  TUTTI_RETURN_IF_ERROR(schema::ForEach<schema::MemcpyRow>(database_, "", [&](const auto& row) {
-    add_copy(row, DeviceEvent::Kind::kMemcpy, row.copy_kind);
+  TUTTI_RETURN_IF_ERROR(schema::ForEach<CopyColumns>(database_, "", [&](const CopyColumns& row) {
+    DeviceEvent event = event_of(row, DeviceEvent::Kind::kMemcpy);
+    bad_values_ += ReplaceUnlessIn(event.bytes, 0, kMostBytes, 0);
+    const CopyKind kind{row.copy_kind, row.source_kind.value_or(""),
+                        row.destination_kind.value_or("")};
+    const auto [place, is_new] = place_of.emplace(kind, static_cast<int64_t>(copy_kinds_.size()));
+    if (is_new) copy_kinds_.push_back(kind);
+    event.name_id = place->second;
+    AddDeviceEvent(event, row.begin_ns, row.end_ns);
   }));
-  TUTTI_RETURN_IF_ERROR(schema::ForEach<schema::MemsetRow>(database_, "", [&](const auto& row) {
-    add_copy(row, DeviceEvent::Kind::kMemset, "memset");
-  }));
+  return schema::ForEach<FillColumns>(database_, "", [&](const FillColumns& row) {
+    DeviceEvent event = event_of(row, DeviceEvent::Kind::kMemset);
+    bad_values_ += ReplaceUnlessIn(event.bytes, 0, kMostBytes, 0);
+    AddDeviceEvent(event, row.begin_ns, row.end_ns);
+  });
+}
+
+// Sets the launch and the role of each event.
+Status RankTrace::LinkDeviceEvents() {
+  TUTTI_ASSIGN_OR_RETURN(const std::span<const ApiEvent> calls, ApiCalls());
+  const LaunchIndex launches(calls);
+  for (DeviceEvent& event : device_events_.rows) {
+    event.launch = launches.Find(event.correlation_id, event.begin_ns);
+  }
+  for (UntimedKernel& kernel : untimed_kernels_) {
+    kernel.launch = launches.Find(kernel.correlation_id, std::numeric_limits<int64_t>::max());
+  }
+  TUTTI_ASSIGN_OR_RETURN(const std::span<const CollectiveEvent> calls_of_collectives,
+                         Collectives());
+  std::vector<DeviceCollective> collectives;
+  for (const CollectiveEvent& call : calls_of_collectives) {
+    collectives.push_back({call.row.correlation_id.value_or(0), call.row.device_id,
+                           call.row.stream_id, call.row.begin_ns});
+  }
+  SetRoles(device_events_.rows, collectives, options_.kernel_rules,
+           [this](int64_t name_id) -> const std::string& { return Text(name_id); });
+  return OkStatus();
+}
+
+Status RankTrace::ReadDeviceEvents() {
+  TUTTI_RETURN_IF_ERROR(ReadKernels());
+  TUTTI_RETURN_IF_ERROR(ReadCopies());
+  std::vector<DeviceEvent>& events = device_events_.rows;
   std::sort(events.begin(), events.end(), [](const DeviceEvent& a, const DeviceEvent& b) {
     return std::tie(a.begin_ns, a.kind, a.id) < std::tie(b.begin_ns, b.kind, b.id);
   });
-  return OkStatus();
+  return LinkDeviceEvents();
+}
+
+const std::string& RankTrace::NameOf(const DeviceEvent& event) const {
+  static const std::string kMemset = "memset";
+  if (event.kind == DeviceEvent::Kind::kKernel) return Text(event.name_id);
+  return event.kind == DeviceEvent::Kind::kMemset ? kMemset : CopyKindOf(event).direction;
 }
 
 Status RankTrace::ReadApiCalls() {
@@ -229,7 +320,7 @@ Status RankTrace::ReadApiCalls() {
                       std::max(row.begin_ns, options_.end_ns - options_.clock_offset_ns)),
                   .name_id = row.name_id,
                   .correlation_id = row.correlation_id};
-    if (Align(call.begin_ns, call.end_ns)) api_calls_.rows.push_back(call);
+    if (AlignInside(call.begin_ns, call.end_ns)) api_calls_.rows.push_back(call);
   }));
   std::sort(api_calls_.rows.begin(), api_calls_.rows.end(), BeginsBefore<ApiEvent>);
   return OkStatus();
@@ -304,6 +395,10 @@ Result<std::span<const OpEvent>> RankTrace::Ops() {
 }
 Result<std::span<const DeviceEvent>> RankTrace::DeviceEvents() {
   return Once(device_events_, [this] { return ReadDeviceEvents(); });
+}
+Result<std::span<const UntimedKernel>> RankTrace::UntimedKernels() {
+  TUTTI_RETURN_IF_ERROR(DeviceEvents().status());
+  return std::span<const UntimedKernel>(untimed_kernels_);
 }
 Result<std::span<const ApiEvent>> RankTrace::ApiCalls() {
   return Once(api_calls_, [this] { return ReadApiCalls(); });

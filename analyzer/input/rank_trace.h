@@ -3,10 +3,10 @@
 // once and only when asked for. A trace that a pass does not need any more can be
 // dropped and opened again.
 //
-// Rows that contradict themselves (end before begin, times beyond any clock) are left
-// out and counted in bad_rows(). Other values that can't be (limits.h) are taken as
-// unknown and counted in bad_values(). Text stays as it is in the file: printers make it safe.
-// Not thread-safe; spans live as long as the object.
+// Rows that contradict themselves (end before begin, times beyond any clock, operators, calls
+// and device work outside of the trace) are left out and counted in bad_rows(). Other values that
+// can't be (limits.h) are taken as unknown and counted in bad_values(). Text stays as it is in the
+// file: printers make it safe. Not thread-safe; spans live as long as the object.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/input/device_events.h"
 #include "common/status.h"
 #include "schema/database.h"
 #include "schema/rows.h"
@@ -32,30 +33,6 @@ struct OpEvent {
   int64_t name_id = 0;
   int32_t scope = 0;
   bool is_open = false;  // had not ended when the trace did
-};
-
-// A kernel (name_id) or a copy or fill (name, bytes) on a stream. Sorted by begin.
-struct DeviceEvent {
-  enum class Kind : uint8_t { kKernel, kMemcpy, kMemset };
-  Kind kind = Kind::kKernel;
-  int64_t id = 0;
-  int64_t device_id = 0;
-  int64_t stream_id = 0;
-  int64_t begin_ns = 0;
-  int64_t end_ns = 0;
-  int64_t name_id = 0;    // kernels
-  std::string copy_kind;  // copies, e.g. 'HtoD'
-  std::optional<int64_t> correlation_id;
-};
-
-// A CUDA call of the host. Sorted by begin.
-struct ApiEvent {
-  int64_t id = 0;
-  int64_t tid = 0;
-  int64_t begin_ns = 0;
-  int64_t end_ns = 0;
-  int64_t name_id = 0;
-  int64_t correlation_id = 0;
 };
 
 // Sorted by time.
@@ -81,7 +58,9 @@ class RankTrace {
  public:
   struct Options {
     int64_t clock_offset_ns = 0;  // added to every time
+    int64_t begin_ns = 0;         // aligned begin of the trace
     int64_t end_ns = 0;           // aligned end of the trace, closes open intervals
+    KernelRules kernel_rules;     // a user's
   };
   static Result<std::unique_ptr<RankTrace>> Open(const std::string& path, Options options);
 
@@ -89,8 +68,16 @@ class RankTrace {
   const std::string& Text(int64_t id) const;
 
   Result<std::span<const OpEvent>> Ops();
-  Result<std::span<const DeviceEvent>> DeviceEvents();  // kernels without times are left out
-  Result<std::span<const ApiEvent>> ApiCalls();
+  // Sorted by begin; linked to ApiCalls(), roles set. Kernels without times stand apart.
+  Result<std::span<const DeviceEvent>> DeviceEvents();
+  Result<std::span<const UntimedKernel>> UntimedKernels();
+  Result<std::span<const ApiEvent>> ApiCalls();  // sorted by begin
+  // Of a copy among DeviceEvents().
+  const CopyKind& CopyKindOf(const DeviceEvent& copy) const {
+    return copy_kinds_[static_cast<size_t>(copy.name_id)];
+  }
+  // "ncclDevKernel_…", "HtoD", "memset".
+  const std::string& NameOf(const DeviceEvent& event) const;
   Result<std::span<const MemoryEvent>> MemoryEvents();
   Result<std::span<const CollectiveEvent>> Collectives();
 
@@ -124,6 +111,11 @@ class RankTrace {
   Status ReadStrings();
   Status ReadOps();
   Status ReadDeviceEvents();
+  Status ReadKernels();
+  Status ReadCopies();
+  Status LinkDeviceEvents();
+  void AddDeviceEvent(DeviceEvent event, std::optional<int64_t> begin_ns,
+                      std::optional<int64_t> end_ns);
   Status ReadApiCalls();
   Status ReadMemoryEvents();
   Status ReadCollectives();
@@ -135,6 +127,8 @@ class RankTrace {
   // Aligns [begin, end); false, and counted, if the row can't be true.
   bool Align(int64_t& begin_ns, int64_t& end_ns);
   bool Align(int64_t& begin_ns, std::optional<int64_t>& end_ns);
+  // The same for what can only lie inside the trace.
+  bool AlignInside(int64_t& begin_ns, int64_t& end_ns);
 
   schema::Database database_;
   Options options_;
@@ -146,6 +140,8 @@ class RankTrace {
 
   Table<OpEvent> ops_;
   Table<DeviceEvent> device_events_;
+  std::vector<UntimedKernel> untimed_kernels_;  // read with the former
+  std::vector<CopyKind> copy_kinds_;            // the same
   Table<ApiEvent> api_calls_;
   Table<MemoryEvent> memory_events_;
   Table<CollectiveEvent> collectives_;

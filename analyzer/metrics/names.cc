@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
 
 namespace tutti::analyzer {
 namespace {
@@ -23,29 +22,34 @@ bool StartsWithAny(std::string_view name, const std::array<std::string_view, kCo
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-// In lower case. Families of kernels that move data between ranks: NCCL, RCCL and MSCCL
-// device kernels; custom all-reduces of vLLM, SGLang, FlashInfer, TensorRT-LLM and AITER;
-// torch's symmetric memory; DeepEP; NVSHMEM.
-constexpr std::array<std::string_view, 5> kCommPrefixes = {"nccl", "rccl", "msccl", "nvshmem",
-                                                           "multimem_"};
-constexpr std::array<std::string_view, 10> kCommParts = {"::cross_device_reduce",
-                                                         "cross_device_reduce_",
-                                                         "multimem_all_reduce",
-                                                         "multimem_one_shot",
-                                                         "one_shot_all_reduce_",
-                                                         "two_shot_all_reduce_",
-                                                         "allreduce_fusion",
-                                                         "deep_ep::",
-                                                         "nvshmem_",
-                                                         "::trtllm_allreduce"};
+constexpr std::array<std::string_view, 4> kDeviceReads = {"aten::item", "aten::_local_scalar_dense",
+                                                          "aten::is_nonzero", "aten::equal"};
 
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return lower;
-}
+constexpr std::array<std::string_view, 25> kBlockingCalls = {"cudaDeviceSynchronize",
+                                                             "cudaStreamSynchronize",
+                                                             "cudaEventSynchronize",
+                                                             "cudaMalloc",
+                                                             "cudaFree",
+                                                             "cudaHostAlloc",
+                                                             "cudaMallocHost",
+                                                             "cudaFreeHost",
+                                                             "cudaMemcpy",
+                                                             "cudaMemcpy2D",
+                                                             "cudaMemset",
+                                                             "cuCtxSynchronize",
+                                                             "cuStreamSynchronize",
+                                                             "cuEventSynchronize",
+                                                             "cuMemAlloc",
+                                                             "cuMemFree",
+                                                             "hipDeviceSynchronize",
+                                                             "hipStreamSynchronize",
+                                                             "hipEventSynchronize",
+                                                             "hipMalloc",
+                                                             "hipFree",
+                                                             "hipHostMalloc",
+                                                             "hipMemcpy",
+                                                             "hipMemcpyWithStream",
+                                                             "hipHostFree"};
 
 }  // namespace
 
@@ -57,15 +61,14 @@ OpRole RoleOfOp(std::string_view name, int64_t scope) {
 
 bool IsOptimizerStep(std::string_view name) { return name.starts_with("Optimizer.step#"); }
 
-KernelRole RoleOfKernel(std::string_view name) {
-  const std::string lower = Lower(name);
-  if (lower.starts_with("memcpy ptop")) return KernelRole::kPeerCopy;
-  if (lower.starts_with("triton_")) return KernelRole::kCompute;  // names of fused operators
-  const bool communicates =
-      StartsWithAny(lower, kCommPrefixes) ||
-      std::any_of(kCommParts.begin(), kCommParts.end(),
-                  [&](std::string_view part) { return lower.find(part) != std::string::npos; });
-  return communicates ? KernelRole::kCommunication : KernelRole::kCompute;
+bool ReadsFromDevice(std::string_view name) {
+  return std::find(kDeviceReads.begin(), kDeviceReads.end(), name) != kDeviceReads.end();
+}
+
+bool IsBlockingCall(std::string_view name) {
+  // Names may carry a version suffix: cudaMalloc_v3020, cuMemFree_v2.
+  const std::string_view base = name.substr(0, name.find("_v"));
+  return std::find(kBlockingCalls.begin(), kBlockingCalls.end(), base) != kBlockingCalls.end();
 }
 
 }  // namespace tutti::analyzer

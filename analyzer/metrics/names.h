@@ -1,6 +1,4 @@
-// What a torch operator or a GPU kernel does, told by its name. Names decide only where
-// no collective metadata does; look-alikes (at::native::reduce_kernel, fused triton
-// names with "all_reduce" in them, index kernels called all_to_all_…) stay compute.
+// What a torch operator or a CUDA call does, told by its name. Kernels: kernel_names.h.
 // Pure functions; callable from any thread.
 #pragma once
 
@@ -26,7 +24,11 @@ OpRole RoleOfOp(std::string_view name, int64_t scope);
 // "Optimizer.step#SGD.step" and the like.
 bool IsOptimizerStep(std::string_view name);
 
-enum class KernelRole { kCompute, kCommunication, kPeerCopy };
-KernelRole RoleOfKernel(std::string_view name);
+// aten::item and its like: the host reads a value of the GPU, so it waits for it.
+bool ReadsFromDevice(std::string_view name);
+
+// A CUDA or HIP call that blocks the host until the device has done something: waits, copies
+// that are not asynchronous, and allocations.
+bool IsBlockingCall(std::string_view name);
 
 }  // namespace tutti::analyzer

@@ -120,16 +120,11 @@ schema::LaneRow StreamLane(const schema::RankRow& rank, std::pair<int64_t, int64
 Status WriteStreams(RunContext& context, const schema::RankRow& rank, RankTrace& trace) {
   TUTTI_ASSIGN_OR_RETURN(const auto events, trace.DeviceEvents());
   std::map<std::pair<int64_t, int64_t>, StreamCounts> streams;
-  std::map<int64_t, KernelRole> role_of_name;
   for (const DeviceEvent& event : events) {
     StreamCounts& counts = streams[{event.device_id, event.stream_id}];
-    if (event.kind != DeviceEvent::Kind::kKernel) {
-      ++counts.copy;
-      continue;
-    }
-    const auto [known, is_new] = role_of_name.emplace(event.name_id, KernelRole::kCompute);
-    if (is_new) known->second = RoleOfKernel(trace.Text(event.name_id));
-    ++(known->second == KernelRole::kCommunication ? counts.communication : counts.compute);
+    ++(event.role == KernelRole::kCompute         ? counts.compute
+       : event.role == KernelRole::kCommunication ? counts.communication
+                                                  : counts.copy);
   }
   std::map<std::pair<int64_t, int64_t>, std::optional<std::string>> names;
   TUTTI_ASSIGN_OR_RETURN(const auto rows, trace.Streams());

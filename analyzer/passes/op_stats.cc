@@ -94,8 +94,8 @@ Status TallyDevice(RankTrace& trace, std::span<const Interval> steady, Tallies& 
     const char* kind = is_kernel                                  ? "kernel"
                        : event.kind == DeviceEvent::Kind::kMemcpy ? "memcpy"
                                                                   : "memset";
-    const std::string& name = is_kernel ? trace.Text(event.name_id) : event.copy_kind;
-    tallies[{kind, name, true}].Add(interval, interval.length_ns(), cursor.Holds(event.begin_ns));
+    tallies[{kind, trace.NameOf(event), true}].Add(interval, interval.length_ns(),
+                                                   cursor.Holds(event.begin_ns));
   }
   return OkStatus();
 }

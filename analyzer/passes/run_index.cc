@@ -17,9 +17,10 @@ namespace tutti::analyzer {
 namespace {
 
 constexpr std::array kEventTables = {
-    "step",      "range",  "phase",        "cpu_op",        "api_call",
-    "kernel",    "memcpy", "memset",       "sync",          "collective_source",
-    "data_wait", "batch",  "memory_event", "counter_sample"};
+    "step",      "range",   "phase",        "cpu_op",         "api_call",
+    "kernel",    "memcpy",  "memset",       "sync",           "collective_source",
+    "data_wait", "batch",   "memory_event", "counter_sample", "python_call",
+    "gpu_range", "overhead"};
 
 // What one file says about itself.
 struct FileFacts {
@@ -42,39 +43,94 @@ Result<int64_t> CountRows(schema::Database& trace, const char* table) {
   return trace.QueryOne<int64_t>("SELECT count(*) FROM \"" + std::string(table) + "\"");
 }
 
-// First and last time in the event tables; empty for a trace without events.
-Result<std::optional<Interval>> EventSpan(schema::Database& trace) {
-  constexpr const char* kSpan = R"sql(
-      SELECT min(first), max(last) FROM (
-        SELECT min(begin_ns) AS first, max(coalesce(end_ns, begin_ns)) AS last FROM step
-        UNION ALL SELECT min(begin_ns), max(coalesce(end_ns, begin_ns)) FROM range
-        UNION ALL SELECT min(begin_ns), max(coalesce(end_ns, begin_ns)) FROM phase
-        UNION ALL SELECT min(begin_ns), max(coalesce(end_ns, begin_ns)) FROM cpu_op
-        UNION ALL SELECT min(begin_ns), max(coalesce(end_ns, begin_ns)) FROM api_call
-        UNION ALL SELECT min(begin_ns), max(coalesce(end_ns, begin_ns)) FROM kernel
-        UNION ALL SELECT min(begin_ns), max(coalesce(end_ns, begin_ns)) FROM memcpy
-        UNION ALL SELECT min(begin_ns), max(coalesce(end_ns, begin_ns)) FROM memset
-        UNION ALL SELECT min(begin_ns), max(coalesce(end_ns, begin_ns)) FROM sync
-        UNION ALL SELECT min(coalesce(begin_ns, enqueue_ns)), max(coalesce(end_ns, begin_ns, enqueue_ns))
-          FROM collective_source
-        UNION ALL SELECT min(begin_ns), max(coalesce(end_ns, begin_ns)) FROM data_wait
-        UNION ALL SELECT min(time_ns), max(time_ns) FROM batch
-        UNION ALL SELECT min(time_ns), max(time_ns) FROM memory_event))sql";
-  TUTTI_ASSIGN_OR_RETURN(schema::Statement statement, trace.Prepare(kSpan));
+// A table of events and where its times are. What GPUs report of themselves may be damaged
+// (begins of 0, ends in 236 years: HolisticTraceAnalysis#325); the host's events bound it.
+struct TimedTable {
+  const char* name;
+  const char* begin = "begin_ns";
+  const char* end = "end_ns";
+  bool of_device = false;
+};
+constexpr TimedTable kTimedTables[] = {
+    {"step"},
+    {"range"},
+    {"phase"},
+    {"cpu_op"},
+    {"api_call"},
+    {"data_wait"},
+    {"python_call"},
+    {"collective_source", "coalesce(enqueue_ns, begin_ns)", "coalesce(end_ns, begin_ns)", true},
+    {"batch", "time_ns", "time_ns"},
+    {"memory_event", "time_ns", "time_ns"},
+    {"kernel", "begin_ns", "end_ns", true},
+    {"memcpy", "begin_ns", "end_ns", true},
+    {"memset", "begin_ns", "end_ns", true},
+    {"sync", "begin_ns", "end_ns", true}};
+
+using MaybeSpan = std::optional<Interval>;
+
+MaybeSpan Join(const MaybeSpan& a, const MaybeSpan& b) {
+  if (!a || !b) return a ? a : b;
+  return Interval{std::min(a->begin_ns, b->begin_ns), std::max(a->end_ns, b->end_ns)};
+}
+
+// Runs "SELECT first, last" over a table with two bounds.
+Result<MaybeSpan> QuerySpan(schema::Database& trace, const std::string& sql, int64_t low,
+                            int64_t high) {
+  TUTTI_ASSIGN_OR_RETURN(schema::Statement statement, trace.Prepare(sql));
+  TUTTI_RETURN_IF_ERROR(statement.BindAll(low, high));
   TUTTI_RETURN_IF_ERROR(statement.Step().status());
-  TUTTI_ASSIGN_OR_RETURN(const std::optional<int64_t> first,
-                         statement.Get<std::optional<int64_t>>(0));
-  TUTTI_ASSIGN_OR_RETURN(const std::optional<int64_t> last,
-                         statement.Get<std::optional<int64_t>>(1));
-  if (!first || !last) return std::optional<Interval>();
-  return std::optional(Interval{*first, *last});
+  TUTTI_ASSIGN_OR_RETURN(const auto first, statement.Get<std::optional<int64_t>>(0));
+  TUTTI_ASSIGN_OR_RETURN(const auto last, statement.Get<std::optional<int64_t>>(1));
+  if (!first || !last) return MaybeSpan();
+  return MaybeSpan(Interval{*first, *last});
+}
+
+// First and last begin of the events, those of devices as far as the host's allow.
+Result<MaybeSpan> BeginSpan(schema::Database& trace, int64_t slack_ns) {
+  MaybeSpan host;
+  MaybeSpan device;
+  for (const bool of_device : {false, true}) {
+    const int64_t low = of_device && host ? host->begin_ns - slack_ns : -kLatestTimeNs;
+    const int64_t high = of_device && host ? host->end_ns + slack_ns : kLatestTimeNs;
+    for (const TimedTable& table : kTimedTables) {
+      if (table.of_device != of_device) continue;
+      const std::string begin = table.begin;
+      const std::string sql = "SELECT min(" + begin + "), max(" + begin + ") FROM " + table.name +
+                              " WHERE " + begin + " BETWEEN ?1 AND ?2";
+      TUTTI_ASSIGN_OR_RETURN(const MaybeSpan span, QuerySpan(trace, sql, low, high));
+      (of_device ? device : host) = Join(of_device ? device : host, span);
+    }
+  }
+  return Join(host, device);
+}
+
+// First begin and last end of what can be true; empty for a trace without events. An event
+// may last long after the last one began (a hang), but neither for an hour nor for twice as
+// long as the trace until then.
+Result<MaybeSpan> EventSpan(schema::Database& trace) {
+  constexpr int64_t kSlackNs = int64_t{3'600} * 1'000'000'000;
+  TUTTI_ASSIGN_OR_RETURN(const MaybeSpan begins, BeginSpan(trace, kSlackNs));
+  if (!begins) return MaybeSpan();
+  const int64_t latest_ns =
+      begins->end_ns + std::max(kSlackNs, std::min(begins->length_ns(), kLatestTimeNs / 2) * 2);
+  MaybeSpan all = begins;
+  for (const TimedTable& table : kTimedTables) {
+    const std::string end = "coalesce(" + std::string(table.end) + ", " + table.begin + ")";
+    const std::string sql = "SELECT min(" + std::string(table.begin) + "), max(" + end + ") FROM " +
+                            table.name + " WHERE " + table.begin + " >= ?1 AND " + end + " <= ?2";
+    TUTTI_ASSIGN_OR_RETURN(const MaybeSpan span,
+                           QuerySpan(trace, sql, begins->begin_ns, latest_ns));
+    all = Join(all, span);
+  }
+  return all;
 }
 
 Status ReadProcess(schema::Database& trace, FileFacts& facts) {
   TUTTI_ASSIGN_OR_RETURN(const std::vector<schema::ProcessRow> processes,
                          schema::ReadAll<schema::ProcessRow>(trace, "ORDER BY pid LIMIT 2"));
   schema::RankRow& rank = facts.rank;
-  TUTTI_ASSIGN_OR_RETURN(const std::optional<Interval> span, EventSpan(trace));
+  TUTTI_ASSIGN_OR_RETURN(const MaybeSpan span, EventSpan(trace));
   rank.begin_ns = span ? span->begin_ns : 0;
   rank.end_ns = span ? span->end_ns : 0;
   if (processes.empty()) return OkStatus();
@@ -103,8 +159,12 @@ Status ReadFacts(schema::Database& trace, FileFacts& facts) {
     TUTTI_ASSIGN_OR_RETURN(const int64_t rows, CountRows(trace, table));
     facts.rank.events += rows;
   }
-  TUTTI_ASSIGN_OR_RETURN(const int64_t kernels, CountRows(trace, "kernel"));
-  facts.rank.device_kind = kernels > 0 ? "gpu" : "cpu";
+  int64_t device_work = 0;
+  for (const char* table : {"kernel", "memcpy", "memset"}) {
+    TUTTI_ASSIGN_OR_RETURN(const int64_t rows, CountRows(trace, table));
+    device_work += rows;
+  }
+  facts.rank.device_kind = device_work > 0 ? "gpu" : "cpu";
   TUTTI_ASSIGN_OR_RETURN(facts.stats, schema::ReadAll<schema::TraceStatRow>(trace, "ORDER BY id"));
   for (schema::TraceStatRow& stat : facts.stats) {
     ReplaceUnlessIn(stat.count, 0, kMostCount, 0);  // RankTrace::Stats() counts it

@@ -124,19 +124,76 @@ TEST(StepBreakdown, WithoutOperatorsNothingIsSaidToBeTheHosts) {
 // launch     [1)  [2)                 [3)
 // kernel            [gemm====)            [nccl=====)
 // copy                            [HtoD====)
+// gaps       [h)[l)          [l)     [h==)[l)       [h)   h: host-bound, l: launched
 TEST(StepBreakdown, OnAGpuStreamsComputeAndUnlaunchedTimeIsTheHosts) {
   TraceBuilder rank(0, 1, 1000);
   rank.Step(0, 0, 40).Api("cudaLaunchKernel", 0, 2, 1).Api("cudaMemcpyAsync", 5, 6, 2);
-  rank.Kernel("gemm", 7, 4, 14, 1).Memcpy("HtoD", 8, 16, 24, 4096);
+  rank.Kernel("gemm", 7, 4, 14, 1).Memcpy("HtoD", 8, 16, 24, 4096, 2);
   rank.Api("cudaLaunchKernel", 25, 27, 3).Kernel("ncclDevKernel_AllReduce_Sum_f32", 9, 29, 39, 3);
   RunFolder run;
   const Derived derived(run.Add(rank));
   EXPECT_EQ(derived.Query("SELECT compute_ns, exposed_comm_unsplit_ns, exposed_copy_ns,"
                           " host_bound_ns, idle_ns FROM step_breakdown"),
-            "10000|10000|8000|8000|4000");
+            "10000|10000|8000|6000|6000");
   EXPECT_EQ(derived.Query("SELECT id, role FROM lane WHERE kind = 'stream' ORDER BY id"),
             "7|compute\n8|copy\n9|communication");
   EXPECT_EQ(derived.Query("SELECT device_kind FROM rank"), "gpu");
+}
+
+TEST(StepBreakdown, AGapBeforeWorkWhoseLaunchIsNotKnownIsUnexplained) {
+  TraceBuilder rank(0, 1);
+  rank.Step(0, 0, 100).Kernel("gemm", 7, 0, 40).Kernel("gemm", 7, 60, 100);
+  RunFolder run;
+  const Derived derived(run.Add(rank));
+  EXPECT_EQ(derived.Query("SELECT compute_ns, host_bound_ns, idle_ns FROM step_breakdown"),
+            "80|0|20");
+}
+
+// ns         0    10   20   30   40   50   60   70   80   90
+// host       [1)[cudaStreamSync==)   [2)   [cudaMemcpy)
+// loader     [cudaEventSynchronize======================)    does not launch: not sync
+// kernel        [gemm=)                [gemm=)
+TEST(StepBreakdown, AHostBlockedInASynchronisationIsToldFromOneThatIsSlow) {
+  TraceBuilder rank(0, 1);
+  rank.Step(0, 0, 90).Api("cudaLaunchKernel", 0, 5, 1).Api("cudaStreamSynchronize", 8, 30, 0);
+  rank.Api("cudaLaunchKernel", 40, 45, 2).Api("cudaMemcpy", 60, 85, 0);
+  rank.Api("cudaEventSynchronize", 0, 80, 0, kLoaderTid);
+  rank.Kernel("gemm", 7, 6, 20, 1).Kernel("gemm", 7, 46, 60, 2);
+  rank.Sync("stream", 9, 29).Sync("stream_wait_event", 30, 40);
+  RunFolder run;
+  const Derived derived(run.Add(rank));
+  // sync [20,30) [60,85); launched, not begun [5,6) [45,46); the rest of the gaps is the host's
+  EXPECT_EQ(derived.Query("SELECT compute_ns, sync_ns, host_bound_ns, idle_ns"
+                          " FROM step_breakdown"),
+            "28|35|25|2");
+}
+
+TEST(StepBreakdown, WithoutCallsReadingAValueOfTheDeviceIsSync) {
+  TraceBuilder rank(0, 1);
+  rank.Step(0, 0, 100).Op("aten::item", 50, 90).Kernel("gemm", 7, 0, 60);
+  RunFolder run;
+  const Derived derived(run.Add(rank));
+  EXPECT_EQ(derived.Query("SELECT compute_ns, sync_ns, idle_ns FROM step_breakdown"), "60|30|10");
+}
+
+// Metadata decides before names do: a kernel of any name communicates if its collective says
+// so. What c10d tells is the time of the host, not of the GPU.
+TEST(StepBreakdown, OnAGpuCommunicationIsKernelsByMetadataThenByName) {
+  TraceBuilder rank(0, 1);
+  rank.Step(0, 0, 100).Communicator(1, "0", {0});
+  rank.Kernel("acme::ring", 7, 10, 30, 5).KernelCollective("all_reduce", 7, 10, 30, 5, 64, 0);
+  rank.Kernel("ncclDevKernel_AllGather_RING_LL", 7, 40, 60).Kernel("acme::ring", 7, 70, 80);
+  RunFolder run;
+  run.Add(rank);
+  run.Execute("rank-00000.sqlite",
+              "INSERT INTO collective_source (id, origin, communicator_id, sequence, op_id,"
+              " dtype_id, enqueue_ns, begin_ns, end_ns) SELECT 9, 'c10d', 1, 7, op_id, 0,"
+              " begin_ns - 10, begin_ns - 10, begin_ns + 90 FROM collective_source");
+  const Derived derived(run);
+  EXPECT_EQ(derived.Query("SELECT compute_ns, exposed_comm_transfer_ns + exposed_comm_wait_ns"
+                          " + exposed_comm_unsplit_ns FROM step_breakdown"),
+            "10|40");
+  EXPECT_EQ(derived.Query("SELECT comm_ns, exposed_ns FROM step_overlap"), "40|40");
 }
 
 // Random runs: whatever is in them, every check of every pass holds, and so do the

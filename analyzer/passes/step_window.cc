@@ -129,13 +129,15 @@ Result<std::vector<LaunchedWork>> CollectWork(RankTrace& trace) {
     }
   }
   TUTTI_ASSIGN_OR_RETURN(const auto api_calls, trace.ApiCalls());
-  std::map<int64_t, int64_t> launch_of;  // by correlation id
-  for (const ApiEvent& call : api_calls) launch_of.emplace(call.correlation_id, call.begin_ns);
   TUTTI_ASSIGN_OR_RETURN(const auto events, trace.DeviceEvents());
+  const bool any_launch = std::any_of(events.begin(), events.end(),
+                                      [](const DeviceEvent& event) { return event.launch >= 0; });
   for (const DeviceEvent& event : events) {
-    if (!event.correlation_id) continue;
-    const auto launch = launch_of.find(*event.correlation_id);
-    if (launch != launch_of.end()) work.push_back({launch->second, event.end_ns});
+    if (event.launch >= 0) {
+      work.push_back({api_calls[static_cast<size_t>(event.launch)].begin_ns, event.end_ns});
+    } else if (!any_launch) {  // no calls were recorded: when it runs is all that is known
+      work.push_back({event.begin_ns, event.end_ns});
+    }
   }
   std::sort(work.begin(), work.end(),
             [](const auto& a, const auto& b) { return a.launch_ns < b.launch_ns; });

@@ -167,8 +167,24 @@ TraceBuilder& TraceBuilder::Kernel(const std::string& name, int64_t stream, int6
   return *this;
 }
 
+TraceBuilder& TraceBuilder::UntimedKernel(const std::string& name,
+                                          std::optional<int64_t> correlation) {
+  Kernel(name, 7, 0, 0, correlation);
+  kernels_.back().begin_ns.reset();
+  kernels_.back().end_ns.reset();
+  return *this;
+}
+
+TraceBuilder& TraceBuilder::GraphKernel(const std::string& name, int64_t stream, int64_t begin,
+                                        int64_t end, int64_t correlation, int64_t node) {
+  Kernel(name, stream, begin, end, correlation);
+  kernels_.back().graph_node_id = node;
+  return *this;
+}
+
 TraceBuilder& TraceBuilder::Memcpy(std::string kind, int64_t stream, int64_t begin, int64_t end,
-                                   int64_t bytes) {
+                                   int64_t bytes, std::optional<int64_t> correlation,
+                                   std::string source, std::string destination) {
   schema::MemcpyRow row;
   row.id = NextId(memcpys_);
   row.stream_id = stream;
@@ -176,14 +192,61 @@ TraceBuilder& TraceBuilder::Memcpy(std::string kind, int64_t stream, int64_t beg
   row.end_ns = Ns(end);
   row.bytes = bytes;
   row.copy_kind = std::move(kind);
+  row.correlation_id = correlation;
+  if (!source.empty()) row.source_kind = std::move(source);
+  if (!destination.empty()) row.destination_kind = std::move(destination);
   memcpys_.push_back(std::move(row));
   return *this;
 }
 
+TraceBuilder& TraceBuilder::Memset(int64_t stream, int64_t begin, int64_t end, int64_t bytes) {
+  schema::MemsetRow row;
+  row.id = NextId(memsets_);
+  row.stream_id = stream;
+  row.begin_ns = Ns(begin);
+  row.end_ns = Ns(end);
+  row.bytes = bytes;
+  memsets_.push_back(row);
+  return *this;
+}
+
+TraceBuilder& TraceBuilder::Sync(std::string kind, int64_t begin, int64_t end,
+                                 std::optional<int64_t> correlation) {
+  schema::SyncRow row;
+  row.id = NextId(syncs_);
+  row.kind = std::move(kind);
+  row.begin_ns = Ns(begin);
+  row.end_ns = Ns(end);
+  row.correlation_id = correlation;
+  syncs_.push_back(std::move(row));
+  return *this;
+}
+
 TraceBuilder& TraceBuilder::Api(const std::string& name, int64_t begin, int64_t end,
-                                int64_t correlation) {
-  api_calls_.push_back(
-      {NextId(api_calls_), kMainTid, StringId(name), Ns(begin), Ns(end), correlation, 0});
+                                int64_t correlation, int64_t tid) {
+  schema::ApiCallRow row;
+  row.id = NextId(api_calls_);
+  row.tid = tid;
+  row.name_id = StringId(name);
+  row.begin_ns = Ns(begin);
+  row.end_ns = Ns(end);
+  row.correlation_id = correlation;
+  api_calls_.push_back(row);
+  return *this;
+}
+
+TraceBuilder& TraceBuilder::KernelCollective(const std::string& op, int64_t stream, int64_t begin,
+                                             int64_t end, std::optional<int64_t> correlation,
+                                             int64_t bytes, std::optional<int64_t> sequence,
+                                             int64_t communicator) {
+  Collective(op, sequence, {}, begin, end, bytes, communicator);
+  schema::CollectiveSourceRow& row = collectives_.back();
+  row.origin = "kernel";
+  row.tid.reset();
+  row.enqueue_tid.reset();
+  row.device_id = 0;
+  row.stream_id = stream;
+  row.correlation_id = correlation;
   return *this;
 }
 
@@ -235,6 +298,8 @@ void TraceBuilder::WriteTo(const std::string& path) const {
   append(memory_events_);
   append(kernels_);
   append(memcpys_);
+  append(memsets_);
+  append(syncs_);
   append(api_calls_);
   append(stats_);
   OrDie((*writer)->Finalize());

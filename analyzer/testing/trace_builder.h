@@ -52,8 +52,22 @@ class TraceBuilder {
   TraceBuilder& Memory(int64_t time, int64_t delta_bytes, int64_t allocated_bytes);
   TraceBuilder& Kernel(const std::string& name, int64_t stream, int64_t begin, int64_t end,
                        std::optional<int64_t> correlation = {});
-  TraceBuilder& Memcpy(std::string kind, int64_t stream, int64_t begin, int64_t end, int64_t bytes);
-  TraceBuilder& Api(const std::string& name, int64_t begin, int64_t end, int64_t correlation);
+  TraceBuilder& UntimedKernel(const std::string& name, std::optional<int64_t> correlation = {});
+  // A kernel of a CUDA graph: all of one launch share its correlation.
+  TraceBuilder& GraphKernel(const std::string& name, int64_t stream, int64_t begin, int64_t end,
+                            int64_t correlation, int64_t node);
+  TraceBuilder& Memcpy(std::string kind, int64_t stream, int64_t begin, int64_t end, int64_t bytes,
+                       std::optional<int64_t> correlation = {}, std::string source = "",
+                       std::string destination = "");
+  TraceBuilder& Memset(int64_t stream, int64_t begin, int64_t end, int64_t bytes);
+  TraceBuilder& Sync(std::string kind, int64_t begin, int64_t end,
+                     std::optional<int64_t> correlation = {});
+  TraceBuilder& Api(const std::string& name, int64_t begin, int64_t end, int64_t correlation,
+                    int64_t tid = kMainTid);
+  // A collective that its kernel's metadata tells, as Kineto writes it.
+  TraceBuilder& KernelCollective(const std::string& op, int64_t stream, int64_t begin, int64_t end,
+                                 std::optional<int64_t> correlation, int64_t bytes,
+                                 std::optional<int64_t> sequence = {}, int64_t communicator = 1);
   TraceBuilder& Lost(int64_t count, int64_t begin, int64_t end);
   // A loss of another name; without times it is not known when.
   TraceBuilder& Stat(std::string name, int64_t count, End begin, End end);
@@ -86,6 +100,8 @@ class TraceBuilder {
   std::vector<schema::MemoryEventRow> memory_events_;
   std::vector<schema::KernelRow> kernels_;
   std::vector<schema::MemcpyRow> memcpys_;
+  std::vector<schema::MemsetRow> memsets_;
+  std::vector<schema::SyncRow> syncs_;
   std::vector<schema::ApiCallRow> api_calls_;
   std::vector<schema::TraceStatRow> stats_;
 };
