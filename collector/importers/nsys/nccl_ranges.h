@@ -1,0 +1,59 @@
+// NCCL's own NVTX ranges of one rank -> communicator, collective_source. Each call that
+// moves data is a row; the kernel that it launched gives its begin and end where that is
+// certain: one launch inside the call, or, of calls in a group, one launch inside
+// ncclGroupEnd for all of them or one for each. One thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "collector/importers/nsys/marked_range.h"
+#include "collector/importers/nsys/nccl_launches.h"
+#include "collector/importers/nsys/rank_output.h"
+
+namespace tutti::collector::importers::nsys {
+
+class NcclRanges {
+ public:
+  // Both must outlive this.
+  NcclRanges(RankOutput& rank, const NcclLaunches& launches) : rank_(rank), launches_(launches) {}
+
+  // Ranges of NCCL's domain, in order of begin_ns.
+  void OnRange(const MarkedRange& range);
+  void Finish();
+
+  // Calls that moved data, and those of them whose kernel is known.
+  int64_t calls() const { return calls_; }
+  int64_t linked() const { return linked_; }
+
+  // The world as a communicator of all ranks told it: the largest seen.
+  struct World {
+    int64_t size = 0;
+    int64_t rank = 0;
+  };
+  const World& world() const { return world_; }
+
+ private:
+  struct Group {
+    int64_t depth = 0;
+    std::vector<schema::CollectiveSourceRow> calls;
+  };
+  void OnCall(const MarkedRange& range, std::string_view op);
+  void OnGroupEnd(const MarkedRange& range);
+  int64_t CommunicatorOf(uint64_t hash);
+  void OnInit(const MarkedRange& range);
+  void Write(schema::CollectiveSourceRow row, const NcclKernel* kernel);
+
+  RankOutput& rank_;
+  const NcclLaunches& launches_;
+  std::unordered_map<int64_t, Group> groups_;  // by thread
+  std::map<uint64_t, schema::CommunicatorRow> communicators_;
+  World world_;
+  int64_t calls_ = 0;
+  int64_t linked_ = 0;
+};
+
+}  // namespace tutti::collector::importers::nsys
