@@ -1,9 +1,12 @@
+#include "collector/importers/flight_recorder/flight_recorder_importer.h"
 #include "collector/importers/importer.h"
+#include "collector/importers/nsys/nsys_importer.h"
 
 namespace tutti::collector::importers {
 
 const std::vector<const Importer*>& AllImporters() {
-  static const std::vector<const Importer*> importers = {};
+  static const NsysImporter nsys;
+  static const std::vector<const Importer*> importers = {&FlightRecorderImporter(), &nsys};
   return importers;
 }
 

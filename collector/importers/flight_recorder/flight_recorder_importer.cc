@@ -1,0 +1,102 @@
+#include "collector/importers/flight_recorder/flight_recorder_importer.h"
+
+#include <memory>
+
+#include "collector/importers/flight_recorder/dump.h"
+#include "collector/importers/flight_recorder/names.h"
+#include "collector/importers/flight_recorder/rows.h"
+#include "collector/importers/plain_file.h"
+
+namespace tutti::collector::importers {
+namespace {
+
+constexpr Oddity kDumpCut{
+    Severity::kDataLoss, "dump_damaged",
+    "the dump could not be read to its end; what comes before the damage is used",
+    "the process may have been killed while it wrote: look for a complete dump"};
+constexpr Oddity kRankDiffers{Severity::kNotice, "rank_differs",
+                              "the file's name tells another rank than its process groups", ""};
+
+bool IsCalledDump(std::string_view name) {
+  return name.find("nccl_trace") != std::string_view::npos ||
+         name.find("_dump_") != std::string_view::npos;
+}
+
+class FlightRecorder : public Importer {
+ public:
+  std::string_view format() const override { return "flight_recorder"; }
+
+  // An empty or cut file can only be told by its name; it must be, for it is what a rank
+  // leaves that was killed in the middle.
+  bool Recognizes(const InputFile& file) const override {
+    if (file.bytes == 0) return IsCalledDump(FileName(file));
+    if (!BeginsAsPickle(file) && !BeginsAsJson(file, '{') && !BeginsAsJson(file, '[')) {
+      return false;
+    }
+    for (const char* key : {"profiling_name", "pg_config", "nccl_comm_state"}) {
+      if (file.plain_head.find(key) != std::string::npos) return true;
+    }
+    return BeginsAsPickle(file) && IsCalledDump(FileName(file));
+  }
+
+  Status Import(const InputFile& file, ImportTarget& target) const override {
+    if (file.bytes == 0) return BadDataError(file.name + ": the dump is empty");
+    TUTTI_ASSIGN_OR_RETURN(const std::unique_ptr<PlainFile> plain, ReadPlainFile(file));
+    const pickle::Document& document = plain->document;
+    if (!flight_recorder::IsDump(document.root)) {
+      const std::string why =
+          document.problem.ok() ? "no flight-recorder dump" : document.problem.message();
+      return BadDataError(file.name + ": " + why);
+    }
+    const flight_recorder::Dump dump =
+        flight_recorder::ParseDump(document.root, plain->bytes.size());
+    TUTTI_ASSIGN_OR_RETURN(TraceSink* const sink, target.NewTrace(file));
+    AddSource(file, dump, *sink);
+    SetRank(file, dump, *sink);
+    if (!document.problem.ok()) {
+      sink->Count(kDumpCut, file.name + ", " + document.problem.message());
+    }
+    flight_recorder::WriteDump(dump, file.name, *sink);
+    return sink->status();
+  }
+
+ private:
+  static void AddSource(const InputFile& file, const flight_recorder::Dump& dump, TraceSink& sink) {
+    schema::ImportSourceRow source;
+    source.id = static_cast<int64_t>(sink.sources.size());
+    source.path = file.name;
+    source.format = "flight_recorder";
+    if (!dump.version.empty()) source.format_version = dump.version;
+    if (!dump.nccl_version.empty()) source.producer = "NCCL " + dump.nccl_version;
+    source.bytes = file.bytes;
+    sink.sources.push_back(std::move(source));
+  }
+
+  // What is inside counts more than the name, which anybody may have changed.
+  static void SetRank(const InputFile& file, const flight_recorder::Dump& dump, TraceSink& sink) {
+    const auto by_groups = flight_recorder::CommonRank(dump.groups);
+    const auto by_name = flight_recorder::RankInFileName(FileName(file));
+    if (dump.rank) {
+      sink.identity.rank = dump.rank;
+      sink.identity.rank_source = "flight recorder";
+    } else if (by_groups) {
+      sink.identity.rank = by_groups;
+      sink.identity.rank_source = "process groups";
+      if (by_name && *by_name != *by_groups) {
+        sink.Count(kRankDiffers, file.name + ", rank " + std::to_string(*by_groups));
+      }
+    } else if (by_name) {
+      sink.identity.rank = by_name;
+      sink.identity.rank_source = "file name";
+    }
+  }
+};
+
+}  // namespace
+
+const Importer& FlightRecorderImporter() {
+  static const FlightRecorder importer;
+  return importer;
+}
+
+}  // namespace tutti::collector::importers
