@@ -1,6 +1,9 @@
 #include "common/interval.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -81,38 +84,71 @@ class Merger {
   UnionWriter writer_;
 };
 
-using Runs = std::vector<std::span<const Interval>>;
-
-// Merges neighbours among |runs| in pairs into |out|, which has room for all of them. Two pairs
-// at a time: each step of a pair waits for the one before it, those of two pairs don't.
-Runs MergePairs(const Runs& runs, Interval* out) {
-  Runs merged;
-  const auto run = [&](size_t i) { return i < runs.size() ? runs[i] : Runs::value_type(); };
-  for (size_t i = 0; i < runs.size(); i += 4) {
-    Interval* const second_out = out + run(i).size() + run(i + 1).size();
-    Merger first(run(i), run(i + 1), out);
-    Merger second(run(i + 2), run(i + 3), second_out);
-    while (first.CanStep() & second.CanStep()) {
-      first.Step();
-      second.Step();
-    }
-    merged.emplace_back(out, first.Finish());
-    if (i + 2 < runs.size()) merged.emplace_back(second_out, second.Finish());
-    out = second_out + run(i + 2).size() + run(i + 3).size();
+// The intervals that begin in a short stretch of time, as one number each: when they begin
+// within it, then how long they last. To sort these is to sort half the bytes, and done digit
+// by digit no branch depends on the data.
+class PackedPiece {
+ public:
+  void Begin(int64_t begin_ns) {
+    begin_ns_ = begin_ns;
+    size_ = 0;
+    begins_ = 0;
+    lengths_ = 0;
   }
-  return merged;
-}
+  // Takes those at the front of `run` that begin before `until_ns`, or all; returns how many.
+  size_t Take(std::span<const Interval> run, int64_t until_ns, bool all) {
+    size_t count = all ? run.size() : 0;
+    while (count < run.size() && run[count].begin_ns < until_ns) ++count;
+    if (keys_.size() < size_ + count) keys_.resize(size_ + count);
+    uint64_t* const out = keys_.data() + size_;
+    for (size_t i = 0; i < count; ++i) {
+      const auto begin_ns = static_cast<uint64_t>(run[i].begin_ns);
+      const uint64_t begin = begin_ns - static_cast<uint64_t>(begin_ns_);
+      const uint64_t length = static_cast<uint64_t>(run[i].end_ns) - begin_ns;
+      begins_ |= begin;
+      lengths_ |= length;
+      out[i] = begin << kLengthBits | length;
+    }
+    size_ += count;
+    return count;
+  }
+  // Whether each fits into its number: not if one begins or lasts 4.3 s or more.
+  bool Fits() const { return ((begins_ | lengths_) >> kLengthBits) == 0; }
 
-// The union of |runs|, which hold |size| intervals, in |*from|, with |*to| for scratch.
-std::span<const Interval> UnionInto(Runs runs, size_t size, IntervalSet* from, IntervalSet* to) {
-  if (from->size() < size) from->resize(size);
-  if (to->size() < size) to->resize(size);
-  do {  // also for a single run, which may overlap with itself
-    std::swap(from, to);
-    runs = MergePairs(runs, from->data());
-  } while (runs.size() > 1);
-  return runs.front();
-}
+  // Appends them in order.
+  void AppendTo(UnionWriter& writer) {
+    const auto bits = static_cast<int>(std::bit_width(begins_));
+    for (int bit = 0; bit < bits; bit += kDigitBits) SortByDigit(kLengthBits + bit);
+    constexpr uint64_t kLength = (uint64_t{1} << kLengthBits) - 1;
+    for (size_t i = 0; i < size_; ++i) {
+      const int64_t begin_ns = begin_ns_ + static_cast<int64_t>(keys_[i] >> kLengthBits);
+      writer.Append(begin_ns, begin_ns + static_cast<int64_t>(keys_[i] & kLength));
+    }
+  }
+
+ private:
+  static constexpr int kLengthBits = 32;
+  static constexpr int kDigitBits = 9;
+
+  // Keeps the order of those with equal digits.
+  void SortByDigit(int shift) {
+    constexpr uint64_t kDigit = (uint64_t{1} << kDigitBits) - 1;
+    if (scratch_.size() < keys_.size()) scratch_.resize(keys_.size());
+    std::array<size_t, kDigit + 1> place{};
+    for (size_t i = 0; i < size_; ++i) ++place[keys_[i] >> shift & kDigit];
+    size_t sum = 0;
+    for (size_t& digit : place) sum += std::exchange(digit, sum);
+    for (size_t i = 0; i < size_; ++i) scratch_[place[keys_[i] >> shift & kDigit]++] = keys_[i];
+    keys_.swap(scratch_);
+  }
+
+  std::vector<uint64_t> keys_;
+  std::vector<uint64_t> scratch_;
+  size_t size_ = 0;
+  int64_t begin_ns_ = 0;
+  uint64_t begins_ = 0;   // all of them by OR
+  uint64_t lengths_ = 0;  // the same
+};
 
 bool BeginsEarlier(const Interval& a, const Interval& b) { return a.begin_ns < b.begin_ns; }
 
@@ -170,40 +206,44 @@ IntervalSet Merge(std::span<const Interval> a, std::span<const Interval> b) {
 }
 
 IntervalSet UnionOfRuns(const std::vector<std::span<const Interval>>& runs) {
-  constexpr size_t kPieceIntervals = 1u << 15;  // what is merged at once stays in the cache
-  Runs rest;
+  constexpr size_t kPieceIntervals = 1u << 12;  // what is sorted at once stays in the cache
+  std::vector<std::span<const Interval>> rest;
   size_t size = 0;
-  Interval all{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
+  Interval begins{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
   for (const auto& run : runs) {
     if (run.empty()) continue;
     rest.push_back(run);
     size += run.size();
-    all = {std::min(all.begin_ns, run.front().begin_ns), std::max(all.end_ns, run.back().begin_ns)};
+    begins = {std::min(begins.begin_ns, run.front().begin_ns),
+              std::max(begins.end_ns, run.back().begin_ns)};
   }
-  IntervalSet result;
-  result.reserve(size);
-  IntervalSet scratch[2];
-  const auto pieces = static_cast<int64_t>(size / kPieceIntervals + 1);
-  for (int64_t piece = 1; piece <= pieces && !rest.empty(); ++piece) {
-    const int64_t until_ns = all.begin_ns + (all.end_ns / pieces - all.begin_ns / pieces) * piece;
-    const bool is_last = piece == pieces;
-    size_t taken = 0;
-    Runs parts;
-    for (auto& run : rest) {
-      const auto end =
-          is_last ? run.end()
-                  : std::partition_point(run.begin(), run.end(),
-                                         [&](const Interval& i) { return i.begin_ns < until_ns; });
-      const auto count = static_cast<size_t>(end - run.begin());
-      if (count != 0) parts.push_back(run.first(count));
-      run = run.subspan(count);
-      taken += count;
+  IntervalSet result(size);
+  UnionWriter writer(result.data());
+  const size_t pieces = size / kPieceIntervals + 1;
+  // Unsigned: the length of the longest time there is does not fit a signed number.
+  const auto first_ns = static_cast<uint64_t>(begins.begin_ns);
+  const uint64_t width_ns = (static_cast<uint64_t>(begins.end_ns) - first_ns) / pieces;
+  PackedPiece packed;
+  std::vector<Interval> unpacked;
+  for (size_t piece = 0; piece < pieces && size > 0; ++piece) {
+    const bool is_last = piece + 1 == pieces;
+    const uint64_t from_ns = first_ns + width_ns * piece;
+    const auto until_ns = static_cast<int64_t>(from_ns + width_ns);
+    packed.Begin(static_cast<int64_t>(from_ns));
+    unpacked.clear();
+    const auto whole = rest;
+    for (auto& run : rest) run = run.subspan(packed.Take(run, until_ns, is_last));
+    if (packed.Fits()) {
+      packed.AppendTo(writer);
+      continue;
     }
-    if (parts.empty()) continue;
-    for (const Interval& i : UnionInto(std::move(parts), taken, &scratch[0], &scratch[1])) {
-      AppendNonEmpty(result, i.begin_ns, i.end_ns);
+    for (size_t i = 0; i < rest.size(); ++i) {
+      unpacked.insert(unpacked.end(), whole[i].begin(), whole[i].end() - std::ssize(rest[i]));
     }
+    SortByBegin(unpacked);
+    for (const Interval& interval : unpacked) writer.Append(interval.begin_ns, interval.end_ns);
   }
+  result.resize(static_cast<size_t>(writer.end() - result.data()));
   return result;
 }
 

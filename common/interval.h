@@ -32,8 +32,9 @@ IntervalSet Intersect(std::span<const Interval> a, std::span<const Interval> b);
 IntervalSet Subtract(std::span<const Interval> a, std::span<const Interval> b);
 IntervalSet Merge(std::span<const Interval> a, std::span<const Interval> b);
 
-// The union of lists that are each sorted, as those of threads are. Faster than sorting them
-// together: O(n log(number of runs)), and no branch depends on the data.
+// The union of lists that are each sorted, as those of threads and streams are. Faster than
+// sorting them together: O(n), by digits of the times, wherever intervals are shorter than 4.3 s
+// and not sparser than 4,096 in that time; there O(n log n).
 IntervalSet UnionOfRuns(const std::vector<std::span<const Interval>>& runs);
 
 // Sum of the lengths of a canonical set in ns.

@@ -107,6 +107,28 @@ TEST(UnionOfRuns, IsTheUnionOfEverything) {
   }
 }
 
+// Many stretches of time, dense and sparse ones, intervals of nanoseconds and of minutes.
+TEST(UnionOfRuns, IsTheSameForTimesOfAnyLength) {
+  std::mt19937_64 random(7);
+  constexpr int64_t kLengths[] = {1, 50, 5'000, 3'000'000, 4'294'967'296, 90'000'000'000};
+  for (int round = 0; round < 24; ++round) {
+    std::vector<std::vector<Interval>> runs(1 + random() % 5);
+    std::vector<Interval> all;
+    for (std::vector<Interval>& run : runs) {
+      int64_t now_ns = static_cast<int64_t>(random() % 1'000) - 500;
+      const auto most = static_cast<size_t>(round % 6);
+      for (int64_t i = 0; i < 9'000; ++i) {
+        const int64_t longest = kLengths[random() % (random() % 50 == 0 ? 6 : most + 1)];
+        now_ns += static_cast<int64_t>(random() % static_cast<uint64_t>(kLengths[most] * 3));
+        run.push_back({now_ns, now_ns + static_cast<int64_t>(random() % 2) * longest});
+      }
+      all.insert(all.end(), run.begin(), run.end());
+    }
+    SortByBegin(all);
+    ASSERT_EQ(UnionOfRuns({runs.begin(), runs.end()}), Union(all)) << "round " << round;
+  }
+}
+
 TEST(UnionOfRuns, KeepsTheEarliestTimeThereIs) {
   constexpr int64_t kEarliest = std::numeric_limits<int64_t>::min();
   const Interval a[] = {{kEarliest, kEarliest + 5}};
