@@ -22,6 +22,7 @@ struct DeviceEvent {
   int64_t stream_id = 0;
   std::optional<int64_t> begin_ns = {};  // empty: untimed
   std::optional<int64_t> end_ns = {};
+  std::optional<int64_t> context_id = {};
   std::optional<int64_t> correlation_id = {};
 };
 
@@ -51,6 +52,7 @@ std::optional<DeviceEvent> Read(ImportState& state, TableCursor& row) {
   }
   event.device_id = *device;
   event.stream_id = *stream;
+  event.context_id = row.Int(kContext);
   event.correlation_id = row.Int(kCorrelation);
   return event;
 }
@@ -59,6 +61,7 @@ std::optional<DeviceEvent> Read(ImportState& state, TableCursor& row) {
 template <typename Row>
 Row RowOf(const DeviceEvent& event) {
   event.rank->SawStream(event.device_id, event.stream_id);
+  if (event.context_id) event.rank->SawContext(*event.context_id, event.device_id);
   Row row;
   row.device_id = event.device_id;
   row.stream_id = event.stream_id;
@@ -133,7 +136,7 @@ Result<RankOutput::Name> KernelName(RankOutput& rank, TableCursor& row) {
 Status AddKernel(TableCursor& row, const DeviceEvent& event, NcclLaunches& launches) {
   TUTTI_ASSIGN_OR_RETURN(const RankOutput::Name name, KernelName(*event.rank, row));
   auto kernel = RowOf<schema::KernelRow>(event);
-  kernel.context_id = row.Int(kContext);
+  kernel.context_id = event.context_id;
   kernel.name_id = name.id;
   kernel.graph_node_id = row.Int(kGraphNode);
   if (kernel.graph_node_id == 0) kernel.graph_node_id.reset();
@@ -248,7 +251,7 @@ Status AddSync(ImportState& state, TableCursor& row, const DeviceEvent& event, i
   }
   schema::SyncRow sync;
   sync.kind = kind;
-  sync.device_id = event.device_id;
+  sync.device_id = event.rank->DeviceOf(event.context_id, event.device_id);
   const bool is_of_stream = sync.kind == "stream" || sync.kind == "stream_wait_event";
   if (is_of_stream) sync.stream_id = event.stream_id;
   sync.event_id = KnownEvent(row.Int(kEvent));
@@ -305,7 +308,7 @@ Status ImportGraphs(ImportState& state) {
                  [&](TableCursor& row, const DeviceEvent& event) {
                    const auto graph = row.Int(kOwn);
                    auto kernel = RowOf<schema::KernelRow>(event);
-                   kernel.context_id = row.Int(kContext);
+                   kernel.context_id = event.context_id;
                    kernel.name_id = event.rank->Intern(
                        graph ? "CUDA graph " + std::to_string(*graph) : "CUDA graph");
                    event.rank->Append(std::move(kernel));

@@ -68,6 +68,16 @@ class RankOutput {
   void SawStream(int64_t device_id, int64_t stream_id) { streams_.emplace(device_id, stream_id); }
   const std::set<std::pair<int64_t, int64_t>>& streams() const { return streams_; }
 
+  // Of work on a GPU: rows of other kinds name the context right and the GPU wrong.
+  void SawContext(int64_t context_id, int64_t device_id) {
+    device_of_context_.try_emplace(context_id, device_id);
+  }
+  // |device_id| where nothing ran in the context.
+  int64_t DeviceOf(std::optional<int64_t> context_id, int64_t device_id) const {
+    const auto known = device_of_context_.find(context_id.value_or(-1));
+    return known == device_of_context_.end() ? device_id : known->second;
+  }
+
   // Threads that called CUDA or marked a range: those whose other calls are worth keeping.
   void SawMainThread(int64_t global_tid) { main_threads_.insert(global_tid); }
   bool IsMainThread(int64_t global_tid) const { return main_threads_.contains(global_tid); }
@@ -85,8 +95,9 @@ class RankOutput {
   std::unordered_map<int64_t, Name> names_;          // by string id
   std::unordered_map<int64_t, int64_t> call_names_;  // the same
   std::set<std::pair<int64_t, int64_t>> streams_;    // device, stream
-  std::set<int64_t> main_threads_;                   // global ids
-  std::unordered_map<int64_t, bool> threads_;        // by global id: has it a name
+  std::unordered_map<int64_t, int64_t> device_of_context_;
+  std::set<int64_t> main_threads_;             // global ids
+  std::unordered_map<int64_t, bool> threads_;  // by global id: has it a name
 };
 
 // "cudaMalloc" for "cudaMalloc_v3020"; other names as they are.

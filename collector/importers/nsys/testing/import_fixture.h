@@ -87,11 +87,19 @@ class NsysTest : public ::testing::Test {
 
   // Result of a query for one number or text of a trace.
   int64_t Number(const std::string& sql, size_t trace = 0) {
+    if (trace >= traces_.size()) {
+      ADD_FAILURE() << "no trace " << trace;
+      return -1;
+    }
     const Result<int64_t> value = traces_[trace].QueryOne<int64_t>(sql);
     EXPECT_TRUE(value.ok()) << sql << ": " << value.status().message();
     return value.ok() ? *value : -1;
   }
   std::string Text(const std::string& sql, size_t trace = 0) {
+    if (trace >= traces_.size()) {
+      ADD_FAILURE() << "no trace " << trace;
+      return "";
+    }
     const Result<std::string> value = traces_[trace].QueryOne<std::string>(sql);
     EXPECT_TRUE(value.ok()) << sql << ": " << value.status().message();
     return value.ok() ? *value : "";
