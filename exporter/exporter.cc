@@ -1,0 +1,95 @@
+#include "exporter/exporter.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "exporter/chrome/chrome_export.h"
+#include "exporter/csv/csv_export.h"
+#include "exporter/output_file.h"
+#include "schema/run_files.h"
+#include "schema/trace_file.h"
+
+namespace tutti::exporter {
+namespace {
+
+// The traces of a run, or the one that `path` is.
+Result<std::vector<schema::RankFile>> TracesOf(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored)) {
+    return std::vector<schema::RankFile>{
+        schema::RankFileFromName(path).value_or(schema::RankFile{path, std::nullopt, 0, false})};
+  }
+  TUTTI_ASSIGN_OR_RETURN(schema::RunFileSet files, schema::FindRunFiles(path));
+  return std::move(files.ranks);
+}
+
+// "rank-00007", with "-attempt-1" where it is a later one.
+std::string StemOf(const schema::RankFile& file) {
+  std::string stem = std::filesystem::path(file.path).filename().string();
+  stem.resize(std::min(stem.find('.'), stem.size()));
+  if (file.attempt > 0) stem += "-attempt-" + std::to_string(file.attempt);
+  return stem;
+}
+
+void AddMessages(const schema::RankFile& file, std::vector<std::string> messages,
+                 ExportReport& report) {
+  for (std::string& message : messages) {
+    report.messages.push_back(StemOf(file) + ": " + std::move(message));
+  }
+}
+
+Status ExportChrome(const schema::RankFile& file, const std::string& path, bool replace,
+                    ExportReport& report) {
+  TUTTI_ASSIGN_OR_RETURN(schema::Database trace, schema::OpenRankFile(file.path));
+  TUTTI_ASSIGN_OR_RETURN(OutputFile output, OutputFile::Create(path, replace));
+  TUTTI_ASSIGN_OR_RETURN(chrome::ChromeSummary summary, chrome::WriteChromeTrace(trace, output));
+  TUTTI_RETURN_IF_ERROR(output.Finish());
+  report.files.push_back({path, summary.events});
+  AddMessages(file, std::move(summary.messages), report);
+  return OkStatus();
+}
+
+Status ExportCsv(const schema::RankFile& file, const std::string& folder, bool replace,
+                 ExportReport& report) {
+  TUTTI_ASSIGN_OR_RETURN(schema::Database trace, schema::OpenRankFile(file.path));
+  TUTTI_RETURN_IF_ERROR(MakeFolder(folder));
+  TUTTI_ASSIGN_OR_RETURN(auto files, csv::WriteCsvTables(trace, folder, replace));
+  for (csv::CsvFile& table : files) report.files.push_back({std::move(table.path), table.rows});
+  return OkStatus();
+}
+
+}  // namespace
+
+const std::vector<Format>& Formats() {
+  static const std::vector<Format> formats = {
+      {"chrome", "Chrome trace JSON as PyTorch's profiler writes it, one file a rank"},
+      {"csv", "the raw tables, one file a table"},
+  };
+  return formats;
+}
+
+Result<ExportReport> Export(const ExportOptions& options) {
+  const auto& formats = Formats();
+  if (std::none_of(formats.begin(), formats.end(),
+                   [&](const Format& format) { return options.format == format.name; })) {
+    return UsageError("no export format '" + options.format + "'");
+  }
+  TUTTI_ASSIGN_OR_RETURN(const auto traces, TracesOf(options.run));
+  const bool is_folder = traces.size() > 1;
+  if (is_folder) TUTTI_RETURN_IF_ERROR(MakeFolder(options.output));
+  ExportReport report;
+  for (const schema::RankFile& file : traces) {
+    const std::string in_folder = options.output + "/" + StemOf(file);
+    if (options.format == "csv") {
+      TUTTI_RETURN_IF_ERROR(
+          ExportCsv(file, is_folder ? in_folder : options.output, options.force, report));
+    } else {
+      TUTTI_RETURN_IF_ERROR(ExportChrome(file, is_folder ? in_folder + ".json" : options.output,
+                                         options.force, report));
+    }
+  }
+  return report;
+}
+
+}  // namespace tutti::exporter
