@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 #include <stdexcept>
 
 namespace tutti::workloads {
@@ -15,6 +16,10 @@ struct KindTraits {
   int64_t default_amount_ns;  // -1: must be given
   bool takes_ranks;           // false: only makes sense on all ranks at once
 };
+
+// Where skip_collective acts if nothing else is said.
+constexpr int kSkippingRank = 1;
+constexpr int64_t kSkippedStep = 10;
 
 constexpr int64_t kSecondNs = 1'000'000'000;
 
@@ -90,6 +95,8 @@ void ParseSteps(std::string_view text, Fault& fault) {
     fault.end_step = fault.begin_step + 1;
     return;
   }
+  fault.begin_step = 0;
+  fault.end_step = std::numeric_limits<int64_t>::max();
   if (!first.empty()) fault.begin_step = ParseNumber<int64_t>(first, kWhat);
   if (!last->empty()) fault.end_step = ParseNumber<int64_t>(*last, kWhat);
   if (fault.end_step <= fault.begin_step) Fail("empty range of steps", text);
@@ -118,6 +125,12 @@ Fault ParseFault(std::string_view text) {
   if (ranks && !traits->takes_ranks) Fail("this fault is always on all ranks", text);
 
   Fault fault{.kind = traits->kind, .ranks = {}};
+  if (fault.kind == FaultKind::kSkipCollective) {
+    // A hang of one rank: a collective that all ranks leave out hangs nobody.
+    fault.ranks = {kSkippingRank};
+    fault.begin_step = kSkippedStep;
+    fault.end_step = kSkippedStep + 1;
+  }
   fault.amount_ns = amount ? ParseDurationNs(*amount) : traits->default_amount_ns;
   if (ranks) fault.ranks = ParseRanks(*ranks);
   if (steps) ParseSteps(*steps, fault);

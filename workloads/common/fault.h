@@ -7,8 +7,8 @@
 //   skip_collective:30s@1#20    rank 1 leaves step 20's all-reduce out and is gone 30 s later
 //
 // AMOUNT is a duration with unit (ns, us, ms, s). RANKS is a list of ranks and inclusive
-// ranges (default: all). STEPS is one step or a half-open range A:B with either end optional
-// (default: all). Pure functions of values; std only.
+// ranges (default: all; skip_collective: 1). STEPS is one step or a half-open range A:B with
+// either end optional (default: all; skip_collective: 10). Pure functions of values; std only.
 #ifndef TUTTI_WORKLOADS_COMMON_FAULT_H_
 #define TUTTI_WORKLOADS_COMMON_FAULT_H_
 

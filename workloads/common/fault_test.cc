@@ -37,6 +37,15 @@ TEST(ParseFault, DefaultsToAllRanksAndAllSteps) {
   EXPECT_EQ(fault.end_step, std::numeric_limits<int64_t>::max());
 }
 
+TEST(ParseFault, OneRankSkipsOneCollectiveUnlessToldOtherwise) {
+  const Fault fault = ParseFault("skip_collective");
+  EXPECT_THAT(fault.ranks, ElementsAre(1));
+  EXPECT_EQ(fault.begin_step, 10);
+  EXPECT_EQ(fault.end_step, 11);
+  EXPECT_EQ(ParseFault("skip_collective#5:").end_step, std::numeric_limits<int64_t>::max());
+  EXPECT_THAT(ParseFault("skip_collective@0#3").ranks, ElementsAre(0));
+}
+
 TEST(ParseFault, ReadsEveryUnit) {
   EXPECT_EQ(ParseFault("slow_loader:7ns").amount_ns, 7);
   EXPECT_EQ(ParseFault("slow_loader:7us").amount_ns, 7'000);
