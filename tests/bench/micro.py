@@ -13,7 +13,9 @@ def ring(build, rounds):
         f"floor {median['Floor']:.1f} ns (two TSC reads, one 64-byte store), "
         f"span {median['Span']:.1f} ns"
     )
-    visible = Figure("span that shows while it is open / floor", ratios(ns["OpenSpan"], ns["Floor"]))
+    visible = Figure(
+        "span that shows while it is open / floor", ratios(ns["OpenSpan"], ns["Floor"])
+    )
     visible.notes.append(f"{median['OpenSpan']:.1f} ns: what the callbacks of an operator write")
     event = Figure("event with one stamp / TSC read", ratios(ns["Write"], ns["TscRead"]))
     event.notes.append(
@@ -35,8 +37,11 @@ def callback(build, rounds):
     added = {name: [turn["added_ns"] for turn in results] for name, results in turns.items()}
     on = {name: [turn["on_ns"] for turn in results] for name, results in turns.items()}
     median = {name: statistics.median(values) for name, values in added.items()}
-    cost = Figure("callback on an operator / empty callback", ratios(added["traced"], added["empty"]),
-                  at_most=1.25)
+    cost = Figure(
+        "callback on an operator / empty callback",
+        ratios(added["traced"], added["empty"]),
+        at_most=1.25,
+    )
     bare = statistics.median(turn["off_ns"] for turn in turns["empty"] + turns["traced"])
     cost.notes.append(
         f"add_ of one element: {bare:.0f} ns unobserved; an empty callback adds "
