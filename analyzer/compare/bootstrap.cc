@@ -17,14 +17,12 @@ constexpr int kResamples = 4'000;
 class BlockSampler {
  public:
   explicit BlockSampler(std::span<const double> series) : series_(series) {
-    std::vector<double> logs(series.size());
-    std::ranges::transform(series, logs.begin(), [](double value) { return std::log(value); });
     const double block =
-        std::max(2 * AutocorrelationTime(logs), std::cbrt(static_cast<double>(series.size())));
+        std::max(2 * AutocorrelationTime(series), std::cbrt(static_cast<double>(series.size())));
     new_block_ = 1 / block;
   }
 
-  double LogTrimmedMean(Random& random) {
+  double SampledMean(Random& random) {
     sample_.resize(series_.size());
     size_t place = 0;
     for (size_t i = 0; i < sample_.size(); ++i) {
@@ -32,7 +30,7 @@ class BlockSampler {
       place = begins ? random.Below(series_.size()) : (place + 1) % series_.size();
       sample_[i] = series_[place];
     }
-    return std::log(TrimmedMean(sample_, kTrim));
+    return TrimmedMean(sample_, kTrim);
   }
 
  private:
@@ -41,8 +39,8 @@ class BlockSampler {
   std::vector<double> sample_;
 };
 
-double LogTrimmedMeanOf(std::span<const double> series) {
-  return std::log(TrimmedMeanOf({series.begin(), series.end()}));
+double Difference(double base, double fresh, bool in_logs) {
+  return in_logs ? std::log(fresh / base) : fresh - base;
 }
 
 }  // namespace
@@ -68,18 +66,19 @@ double AutocorrelationTime(std::span<const double> series) {
 }
 
 Estimate WithinLaunchEstimate(std::span<const double> base, std::span<const double> fresh,
-                              uint64_t seed) {
+                              bool in_logs, uint64_t seed) {
   Estimate estimate;
   estimate.design = Design::kWithinLaunch;
   estimate.base_launches = estimate.new_launches = 1;
-  estimate.delta = LogTrimmedMeanOf(fresh) - LogTrimmedMeanOf(base);
+  estimate.delta = Difference(TrimmedMeanOf({base.begin(), base.end()}),
+                              TrimmedMeanOf({fresh.begin(), fresh.end()}), in_logs);
   BlockSampler base_sampler(base);
   BlockSampler fresh_sampler(fresh);
   Random random(seed);
   std::vector<double> errors(kResamples);
   for (double& error : errors) {
-    const double old = base_sampler.LogTrimmedMean(random);
-    error = fresh_sampler.LogTrimmedMean(random) - old - estimate.delta;
+    const double old = base_sampler.SampledMean(random);
+    error = Difference(old, fresh_sampler.SampledMean(random), in_logs) - estimate.delta;
   }
   std::ranges::sort(errors);
   double squares = 0;

@@ -49,12 +49,12 @@ Estimate OneAgainstEstimate(std::span<const double> base, std::span<const double
 std::optional<Estimate> EstimateDifference(std::span<const double> base,
                                            std::span<const double> fresh, bool paired);
 
-// Step times of one launch against those of another, warm-up left out: difference of the
-// logarithms of trimmed means, by a stationary block bootstrap (Politis & Romano, 1994) whose
-// mean block is at least twice the integrated autocorrelation time. Requires two values each,
-// all > 0.
+// Steps of one launch against those of another, warm-up left out: difference of trimmed means
+// (`in_logs`: of their logarithms), by a stationary block bootstrap (Politis & Romano, 1994)
+// whose mean block is at least twice the integrated autocorrelation time. Requires two values
+// each, all > 0 if `in_logs`.
 Estimate WithinLaunchEstimate(std::span<const double> base, std::span<const double> fresh,
-                              uint64_t seed);
+                              bool in_logs, uint64_t seed);
 
 // 1 + 2 * sum of autocorrelations up to the first window M >= 5 * tau(M) (Sokal); at least 1.
 double AutocorrelationTime(std::span<const double> series);

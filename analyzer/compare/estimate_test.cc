@@ -117,7 +117,7 @@ std::vector<double> NormalSteps(double mean, double sd, int count, uint64_t seed
 TEST(WithinLaunchEstimate, HasTheErrorOfIndependentSteps) {
   const auto base = NormalSteps(100, 2, 400, 1);
   const auto fresh = NormalSteps(108, 2, 400, 2);
-  const Estimate estimate = WithinLaunchEstimate(base, fresh, 7);
+  const Estimate estimate = WithinLaunchEstimate(base, fresh, true, 7);
   EXPECT_EQ(estimate.design, Design::kWithinLaunch);
   EXPECT_NEAR(estimate.delta, std::log(1.08), 0.005);
   const double expected = std::sqrt(0.02 * 0.02 / 400 * (1 + 1 / (1.08 * 1.08)) / 0.88);
@@ -131,8 +131,8 @@ TEST(WithinLaunchEstimate, HasTheErrorOfIndependentSteps) {
 TEST(WithinLaunchEstimate, IsTheSameForTheSameSeed) {
   const auto base = NormalSteps(100, 5, 60, 1);
   const auto fresh = NormalSteps(100, 5, 60, 2);
-  const Estimate first = WithinLaunchEstimate(base, fresh, 7);
-  const Estimate second = WithinLaunchEstimate(base, fresh, 7);
+  const Estimate first = WithinLaunchEstimate(base, fresh, true, 7);
+  const Estimate second = WithinLaunchEstimate(base, fresh, true, 7);
   EXPECT_EQ(first.low, second.low);
   EXPECT_EQ(first.p_up, second.p_up);
   EXPECT_GT(first.p_up, 0.01);

@@ -48,7 +48,7 @@ TEST(Judge, TurnsRoundWhereHigherIsBetter) {
 
 TEST(Judge, SaysLessWithinALaunch) {
   const std::vector<double> steps = {100, 101, 99, 100, 102, 98, 100, 101, 99, 100};
-  const Estimate same = WithinLaunchEstimate(steps, steps, 1);
+  const Estimate same = WithinLaunchEstimate(steps, steps, true, 1);
   EXPECT_EQ(JudgeAlone(same), Verdict::kNoRegressionShown);
 }
 

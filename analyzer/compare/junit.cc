@@ -1,0 +1,101 @@
+// Comparisons as JUnit XML, which most CI systems show as tests.
+#include "analyzer/compare/figures.h"
+#include "analyzer/compare/render.h"
+#include "common/text.h"
+
+namespace tutti::analyzer::compare {
+namespace {
+
+std::string Xml(const std::string& text) {
+  std::string escaped;
+  for (const char c : ToPrintableText(text)) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  return escaped;
+}
+
+struct Tally {
+  size_t tests = 0;
+  size_t failures = 0;
+  size_t errors = 0;
+  size_t skipped = 0;
+};
+
+std::string Suite(const Tally& tally, const std::string& cases) {
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"tutti "
+         "compare\" tests=\"" +
+         std::to_string(tally.tests) + "\" failures=\"" + std::to_string(tally.failures) +
+         "\" errors=\"" + std::to_string(tally.errors) + "\" skipped=\"" +
+         std::to_string(tally.skipped) + "\">\n" + cases + "  </testsuite>\n</testsuites>\n";
+}
+
+std::string FiguresOf(const MetricResult& gate, const Comparison& comparison) {
+  std::string text = std::string(gate.metric->title) + " " + ChangeOf(gate, comparison);
+  if (gate.estimate) {
+    text += " " + IntervalOf(gate, comparison) + ", p " + PValue(DecidingP(gate));
+  }
+  if (gate.detectable) text += ", MDE " + DetectableOf(gate, comparison);
+  if (!gate.remark.empty()) text += "; " + gate.remark;
+  return text + "; " + RuleInWords(comparison);
+}
+
+// What a gate's case says inside; "" passed.
+std::string OutcomeOf(const MetricResult& gate, const Comparison& comparison, Tally& tally) {
+  const std::string figures = Xml(FiguresOf(gate, comparison));
+  if (!comparison.gates() || comparison.control_moved) {
+    ++tally.skipped;
+    return "      <skipped message=\"" + Xml(HeadlineOf(comparison)) + "\"/>\n";
+  }
+  if (gate.verdict == Verdict::kRegression) {
+    ++tally.failures;
+    return "      <failure type=\"regression\" message=\"" + figures + "\"/>\n";
+  }
+  if (gate.verdict == Verdict::kInconclusive) {
+    ++tally.skipped;
+    return "      <skipped message=\"inconclusive: " + figures + "\"/>\n";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string RenderJUnit(std::span<const NamedComparison> comparisons) {
+  Tally tally;
+  std::string cases;
+  for (const NamedComparison& one : comparisons) {
+    for (const MetricResult& gate : one.comparison.metrics) {
+      if (!gate.is_gate) continue;
+      ++tally.tests;
+      const std::string outcome = OutcomeOf(gate, one.comparison, tally);
+      const std::string group = one.name.empty() ? "tutti.compare" : "tutti.compare." + one.name;
+      cases += "    <testcase classname=\"" + Xml(group) + "\" name=\"" +
+               Xml(std::string(gate.metric->name)) + "\">\n" + outcome + "      <system-out>" +
+               Xml(FiguresOf(gate, one.comparison)) + "</system-out>\n    </testcase>\n";
+    }
+  }
+  return Suite(tally, cases);
+}
+
+std::string RenderJUnitError(const std::string& message) {
+  return Suite({.tests = 1, .errors = 1},
+               "    <testcase classname=\"tutti.compare\" name=\"comparison\">\n      <error "
+               "type=\"bad_data\" message=\"" +
+                   Xml(message) + "\"/>\n    </testcase>\n");
+}
+
+}  // namespace tutti::analyzer::compare
