@@ -322,7 +322,7 @@ Status EventRows::RunPasses() {
 Status EventRows::Finish() {
   pairs_.Finish();
   flows_.Finish();
-  if (context_.training_events == 0 && browser_events_ != 0) {
+  if (context_.training_events == 0 && (browser_events_ != 0 || keys_.is_of_browser())) {
     return BadDataError("a trace of a browser (Chrome's DevTools), not of a training job");
   }
   if (context_.training_events == 0) context_.ledger.Count(odd::kNoTrainingEvents, -1);

@@ -20,14 +20,15 @@ uint64_t KeyOf(const RawEvent& event) {
   uint64_t key = 0;
   for (const std::string_view part :
        {event.category, event.name, WithoutQuotes(event.id), event.scope}) {
-    key = XXH3_64bits_withSeed(part.data(), part.size(), key + 1);
+    if (!part.empty()) key = XXH3_64bits_withSeed(part.data(), part.size(), key + 1);
   }
-  return key;
+  return key | 1;
 }
 
 }  // namespace
 
-FlowRows::FlowRows(Context& context, size_t most_kept) : context_(context), most_kept_(most_kept) {}
+FlowRows::FlowRows(Context& context, size_t most_kept)
+    : context_(context), most_kept_(most_kept), slots_(kFirstSlots) {}
 
 // Kineto's names of what an arrow is, since 2021.
 FlowRows::Kind FlowRows::KindOf(std::string_view category, std::string_view name) {
@@ -44,7 +45,7 @@ void FlowRows::OnFlow(const RawEvent& event, char phase) {
   Point point;
   point.key = KeyOf(event);
   point.time_ns = *time_ns;
-  point.name_id = context_.strings.IdOf(event.name);
+  point.name_id = static_cast<uint32_t>(context_.strings.IdOf(event.name));
   point.track = static_cast<uint32_t>(context_.tracks.Of(event.pid, event.tid).index);
   point.kind = KindOf(event.category, event.name);
   ++context_.events_read;
@@ -64,32 +65,63 @@ void FlowRows::AddPoint(const Point& point) {
   } else {
     AddEnd(point);
   }
-  if (starts_.size() + ends_.size() > most_kept_) has_spilled_ = Spill();
+  if (used_ > most_kept_) has_spilled_ = Spill();
+}
+
+template <typename Function>
+void FlowRows::ForEachOf(uint64_t key, Function&& function) {
+  const size_t mask = slots_.size() - 1;
+  for (size_t at = (key >> 1) & mask; slots_[at].key != 0; at = (at + 1) & mask) {
+    if (slots_[at].key == key) function(slots_[at]);
+  }
+}
+
+void FlowRows::Insert(const Point& point) {
+  if (used_ * 4 >= slots_.size() * 3) Grow();
+  const size_t mask = slots_.size() - 1;
+  size_t at = (point.key >> 1) & mask;
+  while (slots_[at].key != 0) at = (at + 1) & mask;
+  slots_[at] = point;
+  ++used_;
+}
+
+void FlowRows::Grow() {
+  std::vector<Point> old = std::exchange(slots_, std::vector<Point>(slots_.size() * 2));
+  used_ = 0;
+  for (const Point& point : old) {
+    if (point.key != 0) Insert(point);
+  }
 }
 
 void FlowRows::AddStart(const Point& start) {
-  auto [place, is_new] = starts_.try_emplace(start.key, start);
-  if (!is_new) {
-    // The id is used again: what follows belongs to the new start.
-    if (!place->second.has_partner) ++dangling_;
-    place->second = start;
-  }
-  const auto [first, last] = ends_.equal_range(start.key);
-  for (auto end = first; end != last; ++end) {
-    Write(start, end->second);
-    place->second.has_partner = true;
-  }
-  ends_.erase(first, last);
+  Point added = start;
+  bool replaced = false;
+  ForEachOf(start.key, [&](Point& other) {
+    if (other.is_start) {
+      // The id is used again: what follows belongs to the new start.
+      if (!other.has_partner) ++dangling_;
+      other = start;
+      replaced = true;
+    } else if (!other.has_partner) {
+      other.has_partner = true;
+      added.has_partner = true;
+      Write(start, other);
+    }
+  });
+  if (!replaced) return Insert(added);
+  if (!added.has_partner) return;
+  ForEachOf(start.key, [](Point& other) { other.has_partner = true; });
 }
 
 void FlowRows::AddEnd(const Point& end) {
-  const auto start = starts_.find(end.key);
-  if (start == starts_.end()) {
-    ends_.emplace(end.key, end);
-    return;
-  }
-  start->second.has_partner = true;
-  Write(start->second, end);
+  bool has_start = false;
+  ForEachOf(end.key, [&](Point& start) {
+    if (!start.is_start) return;
+    start.has_partner = true;
+    has_start = true;
+    Write(start, end);
+  });
+  if (!has_start) Insert(end);
 }
 
 void FlowRows::Write(const Point& start, const Point& end) {
@@ -122,19 +154,16 @@ bool FlowRows::Spill() {
       return false;
     }
   }
-  for (const auto& [key, start] : starts_) {
-    if (!AppendToPart(start)) context_.ledger.Count(kFlowsLost, -1);
+  for (const Point& point : slots_) {
+    if (point.key != 0 && !AppendToPart(point)) context_.ledger.Count(kFlowsLost, -1);
   }
-  for (const auto& [key, end] : ends_) {
-    if (!AppendToPart(end)) context_.ledger.Count(kFlowsLost, -1);
-  }
-  starts_ = {};
-  ends_ = {};
+  slots_.assign(kFirstSlots, {});
+  used_ = 0;
   return true;
 }
 
 bool FlowRows::AppendToPart(const Point& point) {
-  return std::fwrite(&point, sizeof(point), 1, parts_[point.key % kParts].get()) == 1;
+  return std::fwrite(&point, sizeof(point), 1, parts_[point.key >> 58].get()) == 1;
 }
 
 void FlowRows::JoinParts() {
@@ -144,6 +173,8 @@ void FlowRows::JoinParts() {
     while (std::fread(&point, sizeof(point), 1, part.get()) == 1) {
       if (point.is_start) {
         AddStart(point);
+      } else if (point.has_partner) {
+        Insert(point);
       } else {
         AddEnd(point);
       }
@@ -154,10 +185,11 @@ void FlowRows::JoinParts() {
 }
 
 void FlowRows::CountDangling() {
-  for (const auto& [key, start] : starts_) dangling_ += start.has_partner ? 0 : 1;
-  dangling_ += static_cast<int64_t>(ends_.size());
-  starts_.clear();
-  ends_.clear();
+  for (const Point& point : slots_) {
+    dangling_ += point.key != 0 && !point.has_partner ? 1 : 0;
+  }
+  slots_.assign(kFirstSlots, {});
+  used_ = 0;
 }
 
 void FlowRows::Finish() {

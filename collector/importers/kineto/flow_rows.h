@@ -2,15 +2,15 @@
 // come before their start in the file, and an arrow is known by category, name and id
 // together. One thread.
 //
-// Memory: arrows that are not complete are kept, 48 bytes each; when there are too many
-// they go to a temporary file in parts, which are joined one by one at the end.
+// Memory: all points are kept, 32 bytes each in a table of at most twice their number; when
+// there are too many they go to temporary files by key, which are joined one by one at the
+// end.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "collector/importers/kineto/context.h"
@@ -20,32 +20,37 @@ namespace tutti::collector::importers::kineto {
 class FlowRows {
  public:
   // Keeps at most `most_kept` points in memory.
-  explicit FlowRows(Context& context, size_t most_kept = size_t{2} << 20);
+  explicit FlowRows(Context& context, size_t most_kept = size_t{3} << 19);
 
   void OnFlow(const RawEvent& event, char phase);
   // Joins what went to the file and counts what has no partner.
   void Finish();
 
  private:
+  enum Kind : uint8_t { kForwardBackward, kLaunch, kOther };
   struct Point {
-    uint64_t key = 0;  // hash of category, name and id
+    uint64_t key = 0;  // hash of category, name and id; 0: an empty slot
     int64_t time_ns = 0;
-    int64_t name_id = 0;
+    uint32_t name_id = 0;
     uint32_t track = 0;
     uint8_t kind = 0;  // of Kind
     bool is_start = false;
     bool has_partner = false;
   };
-  enum Kind : uint8_t { kForwardBackward, kLaunch, kOther };
   struct CloseFile {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
   static constexpr size_t kParts = 64;
+  static constexpr size_t kFirstSlots = size_t{1} << 12;
 
   static Kind KindOf(std::string_view category, std::string_view name);
   void AddPoint(const Point& point);
   void AddStart(const Point& start);
   void AddEnd(const Point& end);
+  void Insert(const Point& point);
+  void Grow();
+  template <typename Function>
+  void ForEachOf(uint64_t key, Function&& function);
   void Write(const Point& start, const Point& end);
   bool Spill();
   bool AppendToPart(const Point& point);
@@ -54,8 +59,10 @@ class FlowRows {
 
   Context& context_;
   size_t most_kept_;
-  std::unordered_map<uint64_t, Point> starts_;
-  std::unordered_multimap<uint64_t, Point> ends_;  // before their start
+  // Open addressing, a power of two; several points may have one key. Nothing is taken out:
+  // a start may always get one more end.
+  std::vector<Point> slots_;
+  size_t used_ = 0;
   std::array<std::unique_ptr<std::FILE, CloseFile>, kParts> parts_;
   bool has_spilled_ = false;
   int64_t dangling_ = 0;

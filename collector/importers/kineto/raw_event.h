@@ -113,7 +113,8 @@ struct RawEvent {
     return Has(arg) ? args_[static_cast<size_t>(arg)] : std::string_view();
   }
   void Set(Arg arg, std::string_view token) {
-    duplicate_keys += Has(arg) ? 1 : 0;
+    // Several names share an argument that is not stored.
+    duplicate_keys += Has(arg) && arg < Arg::kFirstUnstored ? 1 : 0;
     present_[WordOf(arg)] |= BitOf(arg);
     args_[static_cast<size_t>(arg)] = token;
   }

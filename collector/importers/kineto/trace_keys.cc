@@ -142,6 +142,8 @@ void TraceKeys::OnKey(std::string_view key, std::string_view value, int64_t offs
   } else if (key == "deviceProperties" || key == "computeProperties") {
     is_kineto_ = true;
     ReadDevices(value, offset);
+  } else if (key == "metadata" && value.find("\"DevTools\"") != std::string_view::npos) {
+    is_of_browser_ = true;
   } else if (key == "host_name" || key == "hostname") {
     context_.sink.identity.host = DecodeString(value);
   } else if (const auto version = std::find_if(std::begin(kVersions), std::end(kVersions),

@@ -23,6 +23,8 @@ class TraceKeys {
   void OnKey(std::string_view key, std::string_view value, int64_t offset);
 
   std::optional<int64_t> base_time_ns() const { return base_time_ns_; }
+  // Chrome's DevTools say so.
+  bool is_of_browser() const { return is_of_browser_; }
   std::optional<std::string> format_version() const { return format_version_; }
   // "PyTorch Kineto; CUPTI 28; …"; empty if nothing tells.
   std::string Producer() const;
@@ -40,6 +42,7 @@ class TraceKeys {
   std::optional<int64_t> base_time_ns_;
   std::optional<std::string> format_version_;
   bool is_kineto_ = false;
+  bool is_of_browser_ = false;
   std::vector<std::string> versions_;
 };
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "collector/importers/kineto/json_text.h"
-#include "collector/importers/kineto/text_source.h"
+#include "collector/importers/kineto/testing/text_source.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
