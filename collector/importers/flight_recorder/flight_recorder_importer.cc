@@ -33,6 +33,10 @@ class FlightRecorder : public Importer {
     if (!BeginsAsPickle(file) && !BeginsAsJson(file, '{') && !BeginsAsJson(file, '[')) {
       return false;
     }
+    // A trace of PyTorch's profiler lists its process groups, too, in its head.
+    for (const char* key : {"distributedInfo", "traceEvents", "deviceProperties"}) {
+      if (file.plain_head.find(key) != std::string::npos) return false;
+    }
     for (const char* key : {"profiling_name", "pg_config", "nccl_comm_state"}) {
       if (file.plain_head.find(key) != std::string::npos) return true;
     }
