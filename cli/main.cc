@@ -16,8 +16,8 @@ namespace tutti::cli {
 namespace {
 
 // In the order in which they are listed: the way through the product.
-const std::vector<AddVerb> kVerbs = {&AddRecord, &AddImport, &AddReport, &AddAnalyze,   &AddQuery,
-                                     &AddSchema, &AddConfig, &AddCompletion};
+const std::vector<AddVerb> kVerbs = {&AddRecord, &AddImport, &AddReport, &AddCompare,   &AddAnalyze,
+                                     &AddQuery,  &AddSchema, &AddConfig, &AddCompletion};
 
 void AddSharedOptions(CLI::App& app, Invocation& invocation) {
   app.add_option("--color", invocation.color, "Colour the output: auto, always or never")
@@ -51,6 +51,20 @@ int CutCommand(int argc, char** argv, std::vector<std::string>* command) {
   return left;
 }
 
+// Puts kArmSeparator for the "--" of `compare`.
+void MarkArms(int argc, char** argv) {
+  char** const end = argv + argc;
+  const auto is = [](const char* text) {
+    return [text](const char* word) { return std::strcmp(word, text) == 0; };
+  };
+  char** const compare = std::find_if(argv + 1, end, is("compare"));
+  char** const dashes = std::find_if(argv + 1, end, is("--"));
+  if (compare < dashes && dashes != end && std::none_of(argv + 1, compare, is("record"))) {
+    static std::string separator = kArmSeparator;
+    *dashes = separator.data();
+  }
+}
+
 // `record` is our caller's wrapper around a command, so what goes wrong with it must not look
 // like the command's own exit code.
 int ExitCodeFor(ExitCode code, int argc, char** argv) {
@@ -77,6 +91,7 @@ int Main(int argc, char** argv) {
       "tutti"};
   AddSharedOptions(app, invocation);
   for (auto* add_verb : kVerbs) add_verb(app, invocation);
+  MarkArms(argc, argv);
   argc = CutCommand(argc, argv, &invocation.command);
   try {
     app.parse(argc, argv);

@@ -30,6 +30,9 @@ struct Invocation {
   }
 };
 
+// Stands for "--" between the runs of `compare`, so that options may follow it.
+inline constexpr const char* kArmSeparator = ":--:";
+
 // One declaration a verb (and one line in main.cc's table), in the order in which they are
 // listed: void AddReport(CLI::App& app, Invocation& invocation);
 using AddVerb = void (*)(CLI::App& app, Invocation& invocation);
@@ -37,6 +40,7 @@ using AddVerb = void (*)(CLI::App& app, Invocation& invocation);
 void AddRecord(CLI::App& app, Invocation& invocation);
 void AddImport(CLI::App& app, Invocation& invocation);
 void AddReport(CLI::App& app, Invocation& invocation);
+void AddCompare(CLI::App& app, Invocation& invocation);
 void AddAnalyze(CLI::App& app, Invocation& invocation);
 void AddQuery(CLI::App& app, Invocation& invocation);
 void AddSchema(CLI::App& app, Invocation& invocation);

@@ -20,22 +20,32 @@ std::vector<int64_t> SeriesOf(const Launch& launch) {
   return series;
 }
 
+// Says which launches had not settled: at most three by name.
+void NoteUnsteady(Comparison& comparison, const std::vector<std::string>& unsteady) {
+  if (unsteady.empty()) return;
+  std::string text = std::to_string(unsteady.size()) + " of " +
+                     std::to_string(comparison.base.size() + comparison.fresh.size()) +
+                     " launches are not steady after warm-up; record more steps:";
+  for (size_t i = 0; i < unsteady.size() && i < 3; ++i) {
+    text += (i == 0 ? " " : ", ") + unsteady[i];
+  }
+  comparison.notes.push_back(text + (unsteady.size() > 3 ? ", …" : ""));
+}
+
 // The longest warm-up of all launches is left out of each, so that all are measured alike; but
 // at least half of the steps stay.
 void FindWarmUp(Comparison& comparison) {
   size_t limit = SIZE_MAX;
+  std::vector<std::string> unsteady;
   for (const auto* arm : {&comparison.base, &comparison.fresh}) {
     for (const Launch& launch : *arm) {
       const SteadyState state = FindSteadyState(SeriesOf(launch));
       comparison.warmup = std::max(comparison.warmup, state.warmup_steps);
       limit = std::min(limit, launch.steps.size() / 2);
-      if (state.has_trend || state.at_limit) {
-        comparison.notes.push_back(launch.name + " is not steady: its step time still " +
-                                   (state.has_trend ? "drifts" : "settles") +
-                                   " after warm-up; record more steps");
-      }
+      if (state.has_trend || state.at_limit) unsteady.push_back(launch.name);
     }
   }
+  NoteUnsteady(comparison, unsteady);
   if (comparison.warmup > limit) {
     comparison.notes.push_back("warm-up of " + std::to_string(comparison.warmup) +
                                " steps is cut to " + std::to_string(limit) +

@@ -37,6 +37,8 @@ std::string HeadlineOf(const Comparison& comparison);  // "step_time +8.10 % [+7
 std::string ChangeOf(const MetricResult& result, const Comparison& comparison);    // "+8.10 %"
 std::string IntervalOf(const MetricResult& result, const Comparison& comparison);  // "[+7.4 …]"
 std::string DetectableOf(const MetricResult& result, const Comparison& comparison);
+// "what changed: compute +4.9 ms", or that it is no more than chance, "" without a breakdown.
+std::string WhatChanged(const Comparison& comparison);
 std::string RuleInWords(const Comparison& comparison);
 std::string LaunchesInWords(const Comparison& comparison);  // "6 pairs", "5 against 6 launches"
 // The p of the direction in which it moved, as the verdict used it.

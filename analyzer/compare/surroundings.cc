@@ -1,5 +1,6 @@
 // What a run ran on, out of the files in its folder: manifests tell versions and hardware,
-// rank files the GPUs, control.json how long fixed work took beside it.
+// rank files the GPUs (and versions where no manifest does), control.json how long fixed work took
+// beside it.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -72,21 +73,35 @@ void ReadManifests(const fs::path& run, Launch& launch) {
   launch.facts.hardware = Joined(hardware);
 }
 
-void ReadGpus(const fs::path& run, Launch& launch) {
-  if (launch.facts.device_kind.find("gpu") == std::string::npos) return;
+// The distinct texts of a query over one rank's file; none if it can't be read.
+void CollectTexts(schema::Database& database, const char* sql, std::set<std::string>& texts) {
+  auto rows = database.Prepare(sql);
+  if (!rows.ok()) return;
+  for (auto found = rows->Step(); found.ok() && *found; found = rows->Step()) {
+    if (const auto text = rows->Get<std::string>(0); text.ok()) texts.insert(*text);
+  }
+}
+
+// Imported runs have no manifest that tells versions: their rank files may.
+void ReadRankFiles(const fs::path& run, Launch& launch) {
+  const bool wants_gpus = launch.facts.device_kind.find("gpu") != std::string::npos;
+  const bool wants_torch = launch.facts.torch_version.empty();
   std::set<std::string> gpus;
+  std::set<std::string> versions;
   for (const fs::path& path : FilesIn(run, ".sqlite")) {
     if (!path.filename().string().starts_with("rank-")) continue;
     auto database = schema::Database::OpenReadOnly(path.string(), {.quick_check = false});
     if (!database.ok()) continue;
-    auto rows = database->Prepare("SELECT DISTINCT name FROM device");
-    if (!rows.ok()) continue;
-    for (auto found = rows->Step(); found.ok() && *found; found = rows->Step()) {
-      if (const auto name = rows->Get<std::string>(0); name.ok()) gpus.insert(*name);
+    if (wants_gpus) CollectTexts(*database, "SELECT name FROM device", gpus);
+    if (wants_torch) {
+      CollectTexts(*database, "SELECT torch_version FROM process WHERE torch_version IS NOT NULL",
+                   versions);
     }
   }
   gpus.erase("");
+  versions.erase("");
   launch.facts.gpus = Joined(gpus);
+  if (wants_torch) launch.facts.torch_version = Joined(versions);
 }
 
 // {"schema": "tutti.control/1", "ns": [ … ]}: the median counts.
@@ -109,7 +124,7 @@ void ReadControl(const fs::path& run, Launch& launch) {
 
 void ReadSurroundings(const std::string& run_folder, Launch& launch) {
   ReadManifests(run_folder, launch);
-  ReadGpus(run_folder, launch);
+  ReadRankFiles(run_folder, launch);
   ReadControl(run_folder, launch);
 }
 

@@ -109,8 +109,7 @@ std::string ExplanationOf(const Comparison& comparison) {
   rows.push_back({"mean step", Duration(static_cast<double>(explanation.base_ns)),
                   Duration(static_cast<double>(explanation.new_ns)),
                   SignedDuration(static_cast<double>(explanation.change_ns()))});
-  const std::string words = ExplainInWords(explanation);
-  return "\nwhat changed: " + (words.empty() ? "nothing" : words) + "\n" + Columns(rows, 1);
+  return "\n" + WhatChanged(comparison) + "\n" + Columns(rows, 1);
 }
 
 std::string NameRowsOf(const Comparison& comparison) {

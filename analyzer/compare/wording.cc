@@ -56,6 +56,17 @@ std::string DetectableOf(const MetricResult& result, const Comparison& compariso
   return Percent(result.AsShare(*result.detectable));
 }
 
+std::string WhatChanged(const Comparison& comparison) {
+  if (!comparison.explanation) return "";
+  const bool shown = std::ranges::any_of(comparison.metrics, [](const MetricResult& result) {
+    return result.verdict && StandsOut(*result.verdict) && result.metric->name == "step_time";
+  });
+  const std::string words = ExplainInWords(*comparison.explanation);
+  if (words.empty()) return "what changed: nothing";
+  return shown ? "what changed: " + words
+               : "what differs, by chance or too little to matter: " + words;
+}
+
 double DecidingP(const MetricResult& result) {
   return result.estimate->delta >= 0 ? result.adjusted.up : result.adjusted.down;
 }
@@ -123,8 +134,10 @@ std::string HeadlineOf(const Comparison& comparison) {
   if (comparison.is_identical) return text + ": identical, both sides hold the very same steps";
   if (!comparison.gates()) return text + " (--within-launch gates on it)";
   if (!gate->remark.empty() && !StandsOut(comparison.verdict)) text += ": " + gate->remark;
-  if (comparison.verdict == Verdict::kInconclusive && gate->launches_for_effect) {
-    text += "; about " + std::to_string(*gate->launches_for_effect) +
+  if (comparison.verdict == Verdict::kInconclusive && gate->detectable) {
+    text += "; " +
+            (gate->launches_for_effect ? "about " + std::to_string(*gate->launches_for_effect)
+                                       : std::string("more than 1,000")) +
             (comparison.design == Design::kPaired ? " pairs" : " launches a side") + " would tell";
   }
   return text;

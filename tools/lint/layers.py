@@ -27,8 +27,9 @@ ALLOWED = {
     "workloads": ["tracer/annotate"],
 }
 
-# Stages of which all of cli together may include one header, the stage's facade.
-FACADES = ("schema", "collector", "analyzer", "viewer")
+# Stages, and parts of one that stand alone, of which all of cli together may include one header:
+# the facade.
+FACADES = ("schema", "collector", "analyzer", "analyzer/compare", "viewer")
 
 # In these folders no two files of different names may include each other: sources are
 # independent of one another, and passes meet in derived tables.
@@ -139,6 +140,7 @@ def facade_objections(includes):
             if within(source, "cli") and not is_test(source)
             for own, header in headers
             if own and within(header, stage)
+            and not any(len(part) > len(stage) and within(header, part) for part in FACADES)
         }
         if len(used) > 1:
             yield f"cli: more than one header of {stage}: {', '.join(sorted(used))}"
