@@ -1,6 +1,7 @@
 #include "cli/open_run.h"
 
 #include <filesystem>
+#include <fstream>
 
 #include "cli/progress.h"
 #include "collector/collector.h"
@@ -15,15 +16,24 @@ void FinishKilledRecordings(const std::string& run) {
   for (const std::string& message : salvaged->messages) Complain(message);
 }
 
-bool IsTrace(const std::string& path) { return schema::RunView::Open(path).ok(); }
+// A run or one of its files; damaged ones, too, which their readers explain best. What else
+// is a database, or anything, the importers know or refuse by name.
+bool IsOurs(const std::string& path) {
+  std::error_code error;
+  if (schema::RunView::Open(path).ok()) return true;
+  if (std::filesystem::is_directory(path + "/manifest.d", error)) return true;
+  std::string head(16, '\0');
+  std::ifstream(path, std::ios::binary)
+      .read(head.data(), static_cast<std::streamsize>(head.size()));
+  return head == std::string("SQLite format 3\0", 16) && !collector::IsImportable(path);
+}
 
 }  // namespace
 
 Result<std::string> OpenRun(const std::string& run_or_file) {
   std::error_code error;
   if (std::filesystem::is_directory(run_or_file, error)) FinishKilledRecordings(run_or_file);
-  // What is neither is told best by those who would read it.
-  if (IsTrace(run_or_file) || !collector::IsImportable(run_or_file)) return run_or_file;
+  if (IsOurs(run_or_file)) return run_or_file;
   collector::ImportOptions options;
   options.progress = ImportProgress();
   TUTTI_ASSIGN_OR_RETURN(const collector::ImportReport report,

@@ -289,6 +289,20 @@ TEST_F(Verbs, ImportSaysWhatItCannotReadAndLeavesNothing) {
   EXPECT_FALSE(fs::exists(scratch_.Path("imported")));
 }
 
+TEST_F(Verbs, ReportSaysOfAForeignFileThatItIsNoTrace) {
+  std::ofstream(scratch_.Path("notes.txt")) << "no trace";
+  std::ofstream(scratch_.Path("empty.sqlite")) << "";
+  fs::create_directory(scratch_.Path("folder"));
+  const std::string cache = "XDG_CACHE_HOME=" + scratch_.Path("cache");
+  const Outcome text = Tutti("report notes.txt", cache);
+  EXPECT_EQ(text.exit_code, 3);
+  EXPECT_EQ(text.err.rfind("tutti: notes.txt: not in a format that tutti reads", 0), 0u)
+      << text.err;
+  EXPECT_EQ(Tutti("report empty.sqlite", cache).err, "tutti: empty.sqlite: the file is empty\n");
+  EXPECT_EQ(Tutti("report folder", cache).err, "tutti: folder: no trace files there\n");
+  EXPECT_EQ(Tutti("report none", cache).err, "tutti: none: there is no such file or directory\n");
+}
+
 TEST_F(Verbs, ImportNeedsInput) { EXPECT_EQ(Tutti("import").exit_code, 2); }
 
 }  // namespace

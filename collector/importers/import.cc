@@ -110,8 +110,8 @@ Status RunJobs(const std::vector<Job>& jobs, const ImportOptions& options,
   return OkStatus();
 }
 
-Status NothingRead(const std::vector<std::string>& messages) {
-  if (messages.empty()) return NotFoundError("no trace files there");
+Status NothingRead(const ImportOptions& options, const std::vector<std::string>& messages) {
+  if (messages.empty()) return NotFoundError(options.inputs.front() + ": no trace files there");
   std::string text = messages.front();
   if (messages.size() > 1) {
     text += " (and " + std::to_string(messages.size() - 1) + " more could not be read)";
@@ -138,7 +138,7 @@ Result<ImportReport> Import(const ImportOptions& options) {
   TUTTI_ASSIGN_OR_RETURN(const importers::InputList list, importers::ListInputs(options.inputs));
   report.messages = list.unreadable;
   const std::vector<Job> jobs = PlanJobs(list, options, report.messages);
-  if (jobs.empty()) return NothingRead(report.messages);
+  if (jobs.empty()) return NothingRead(options, report.messages);
   TUTTI_ASSIGN_OR_RETURN(
       run::OpenRun opened,
       run::OpenRunDirectory(
@@ -149,7 +149,7 @@ Result<ImportReport> Import(const ImportOptions& options) {
   TUTTI_RETURN_IF_ERROR(os::MakeDirectories(run.work_path()));
   importers::TracePool pool(run.work_path());
   TUTTI_RETURN_IF_ERROR(RunJobs(jobs, options, pool, report.messages));
-  if (pool.empty()) return NothingRead(report.messages);
+  if (pool.empty()) return NothingRead(options, report.messages);
   TUTTI_ASSIGN_OR_RETURN(report.traces, pool.Publish(run.path()));
   TUTTI_RETURN_IF_ERROR(importers::WriteImportManifest(report, options.command));
   run.Keep();

@@ -93,9 +93,11 @@ void TraceSink::SetThreadRole(int64_t tid, std::string_view role) {
 void TraceSink::Count(const Oddity& oddity, std::string_view where, std::optional<int64_t> time_ns,
                       int64_t count, std::string_view about) {
   const std::string format = sources.empty() ? "" : "." + sources.back().format;
-  std::string place;
-  if (!sources.empty()) place = sources.back().path;
-  if (!where.empty()) place += (place.empty() ? "" : ", ") + std::string(where);
+  std::string place(where);
+  if (sources.size() > 1 || (sources.size() == 1 && where.empty())) {
+    const std::string& path = sources.back().path;
+    place = path.substr(path.rfind('/') + 1) + (where.empty() ? "" : ", " + place);
+  }
   oddities_.Count(oddity, "import" + format, place, time_ns, count, about);
 }
 

@@ -73,10 +73,19 @@ TEST_F(TraceSinkTest, CountsOdditiesOnceAKindWithTheirFirstPlace) {
   ASSERT_EQ(stats.size(), 2u);
   EXPECT_EQ(stats[0].count, 3);
   EXPECT_EQ(stats[0].source, "import.kineto");
-  EXPECT_EQ(stats[0].detail, "not a JSON object (first: a.json, byte 17)");
+  EXPECT_EQ(stats[0].detail, "not a JSON object (first: byte 17)");
   EXPECT_EQ(stats[0].begin_ns, 50);
   EXPECT_EQ(stats[0].end_ns, 100);
-  EXPECT_EQ(stats[1].detail, "not a JSON object: memory (first: a.json, byte 3)");
+  EXPECT_EQ(stats[1].detail, "not a JSON object: memory (first: byte 3)");
+}
+
+TEST_F(TraceSinkTest, NamesTheFileOfAnOddityWhereThereAreSeveral) {
+  sink_->sources.push_back({.path = "runs/a.json", .format = "kineto"});
+  sink_->sources.push_back({.path = "runs/b.pickle", .format = "memory_snapshot"});
+  sink_->Count(kMalformed, "byte 17");
+  schema::Database database = Finished();
+  EXPECT_EQ(*database.QueryOne<std::string>("SELECT detail FROM trace_stat"),
+            "not a JSON object (first: b.pickle, byte 17)");
 }
 
 TEST_F(TraceSinkTest, LetsTheTablesBeChangedInBetween) {
