@@ -10,7 +10,8 @@
 namespace tutti::collector::importers::kineto {
 namespace {
 
-constexpr int64_t kAscendDevice = 0;  // msprof writes a file per device and does not name it
+constexpr size_t kMostStreams = 100'000;  // that get a row of their own
+constexpr int64_t kAscendDevice = 0;      // msprof writes a file per device and does not name it
 
 std::optional<int64_t> IntegerOf(const RawEvent& event, Arg arg) {
   return event.Has(arg) ? ParseInteger(event.Get(arg)) : std::nullopt;
@@ -129,7 +130,9 @@ void DeviceRows::Saw(const Lane& lane, Track& track) {
   last_track_ = &track;
   last_lane_ = lane;
   track.is_stream = true;
-  streams_.try_emplace({lane.device_id, lane.stream_id}, track.index);
+  if (streams_.size() < kMostStreams) {
+    streams_.try_emplace({lane.device_id, lane.stream_id}, track.index);
+  }
 }
 
 std::optional<schema::KernelRow> DeviceRows::OnKernel(const RawEvent& event) {

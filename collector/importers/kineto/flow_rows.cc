@@ -115,13 +115,21 @@ void FlowRows::AddStart(const Point& start) {
 
 void FlowRows::AddEnd(const Point& end) {
   bool has_start = false;
+  size_t waiting = 0;
   ForEachOf(end.key, [&](Point& start) {
+    ++waiting;
     if (!start.is_start) return;
     start.has_partner = true;
     has_start = true;
     Write(start, end);
   });
-  if (!has_start) Insert(end);
+  if (has_start) return;
+  // So many ends of one arrow are no arrow; each would be looked at for every other.
+  if (waiting < kMostWaiting) {
+    Insert(end);
+  } else {
+    ++dangling_;
+  }
 }
 
 void FlowRows::Write(const Point& start, const Point& end) {

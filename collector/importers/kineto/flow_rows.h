@@ -41,6 +41,7 @@ class FlowRows {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
   static constexpr size_t kParts = 64;
+  static constexpr size_t kMostWaiting = 64;  // ends before their start, per arrow
   static constexpr size_t kFirstSlots = size_t{1} << 12;
 
   static Kind KindOf(std::string_view category, std::string_view name);

@@ -1,6 +1,7 @@
 #include "collector/importers/kineto/groups.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "collector/importers/kineto/json_text.h"
 #include "collector/importers/kineto/number.h"
@@ -8,8 +9,9 @@
 namespace tutti::collector::importers::kineto {
 namespace {
 
-constexpr size_t kMostRanks = 1'000'000;
+constexpr size_t kMostRanks = 200'000;
 constexpr size_t kMostMentions = 100'000;
+constexpr size_t kMostGroups = 50'000;
 
 std::string TextOf(const RawEvent& event, Arg arg) {
   return event.Has(arg) ? DecodeString(event.Get(arg)) : std::string();
@@ -99,6 +101,7 @@ std::optional<int64_t> Groups::Of(const RawEvent& event) {
   }
   if (const auto known = known_.find(mention); known != known_.end()) return known->second;
   const GroupFacts facts = FactsOf(event);
+  if (groups_.size() >= kMostGroups) return std::nullopt;
   // Without a name, only members tell groups apart; "[]" and "0" are written for "none".
   if (facts.name.empty() && ParseRanks(facts.ranks).ranks.empty()) return std::nullopt;
   const int64_t id = Add(facts);
@@ -120,7 +123,10 @@ void Groups::Learn(Group& group, const GroupFacts& facts) {
   Take(group.facts.backend, facts.backend);
   Take(group.facts.own_rank, facts.own_rank);
   if (group.ranks.empty()) {
-    group.ranks = MembersOf(facts);
+    std::vector<int64_t> ranks = MembersOf(facts);
+    if (ranks.size() > members_left_) ranks.clear();
+    members_left_ -= ranks.size();
+    group.ranks = std::move(ranks);
     if (!group.ranks.empty()) {
       group.facts.ranks = facts.ranks;
       group.facts.size = static_cast<int64_t>(group.ranks.size());

@@ -59,6 +59,7 @@ class Groups {
   std::map<std::string, Group> groups_;                // by name, or what else tells them apart
   std::map<std::string, int64_t, std::less<>> known_;  // tokens of mentions seen before
   std::string default_backend_;
+  size_t members_left_ = 4'000'000;  // of all groups together
 };
 
 }  // namespace tutti::collector::importers::kineto

@@ -21,6 +21,13 @@ uint64_t AsyncKey(const RawEvent& event) {
 }  // namespace
 
 uint32_t SpanPairs::NameOf(std::string_view token) {
+  if (names_.size() >= kMostNames) {
+    // Rows that are written need no name any more.
+    ProcessFirst(entries_.size());
+    WriteOpen();
+    names_.clear();
+    name_places_.clear();
+  }
   const auto [place, is_new] =
       name_places_.try_emplace(std::string(token), static_cast<uint32_t>(names_.size()));
   if (is_new) names_.emplace_back(token);
@@ -75,13 +82,17 @@ void SpanPairs::Process(const Entry& entry) {
   }
 }
 
-// Ends the innermost open span of that name, or without a name the innermost.
+// Ends the innermost open span of that name, or without a name the innermost; not farther
+// out than kFarthest.
 void SpanPairs::End(const Entry& entry) {
   const auto open = open_.find(entry.is_async ? entry.key : ~entry.key);
   std::vector<Entry>* spans = open == open_.end() ? nullptr : &open->second;
   size_t after = spans == nullptr ? 0 : spans->size();
-  while (after > 0 && entry.name_id != 0 && (*spans)[after - 1].name_id != entry.name_id) --after;
-  if (after == 0) {
+  const size_t lowest = after - std::min(after, kFarthest);
+  while (after > lowest && entry.name_id != 0 && (*spans)[after - 1].name_id != entry.name_id) {
+    --after;
+  }
+  if (after == lowest) {
     context_.ledger.Count(odd::kEndWithoutBegin, entry.offset, entry.time_ns);
     ++context_.events_skipped;
     return;

@@ -25,6 +25,9 @@ class SpanPairs {
   void Finish();
 
  private:
+  static constexpr size_t kFarthest = 4'096;
+  static constexpr size_t kMostNames = 200'000;
+
   enum class Half : uint8_t { kBegin, kEnd, kMark };
   struct Entry {
     int64_t time_ns = 0;

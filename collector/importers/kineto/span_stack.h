@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -24,15 +25,19 @@ class SpanStack {
     const auto depth = static_cast<int64_t>(ends_.size());
     const int64_t end = end_ns ? *end_ns : ends_.empty() ? begin_ns : ends_.back();
     // Latest end first; spans that overlap without nesting make it not the order of arrival.
-    auto place = ends_.end();
-    while (place != ends_.begin() && *(place - 1) < end) --place;
-    ends_.insert(place, end);
+    size_t place = ends_.size();
+    const size_t lowest = place - std::min(place, kMostOverlaps);
+    while (place > lowest && ends_[place - 1] < end) --place;
+    ends_.insert(ends_.begin() + static_cast<ptrdiff_t>(place), end);
     return depth;
   }
 
   bool is_disordered() const { return disordered_; }
 
  private:
+  // That many spans of one lane overlap without nesting; beyond it depths are approximate.
+  static constexpr size_t kMostOverlaps = 1'000;
+
   std::vector<int64_t> ends_;  // of the open spans, descending
   int64_t begin_ns_ = std::numeric_limits<int64_t>::min();
   int64_t last_ns_ = std::numeric_limits<int64_t>::max();

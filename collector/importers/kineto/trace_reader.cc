@@ -202,11 +202,12 @@ bool TraceReader::ReadElements() {
 bool TraceReader::ReadBatch() {
   window_.Fill();
   const size_t end = EndOfLastElement(window_.text());
+  const int64_t offset = window_.offset();
   if (end == 0) {
+    one_by_one_until_ = offset + static_cast<int64_t>(window_.size());
     ReadOneElement();
     return false;
   }
-  const int64_t offset = window_.offset();
   const EventParser::Batch batch = parser_.ParseBatch(window_.data(), end, offset, on_event_);
   if (batch.not_objects != 0) handler_.OnProblem(Problem::kNotAnObject, batch.not_objects, offset);
   Advance(batch.parsed);
@@ -220,21 +221,20 @@ void TraceReader::ReadOneElement() {
     Advance(length);
     return;
   }
+  wasted_bytes_ += static_cast<int64_t>(length);
   Resynchronise();
 }
 
 // Length of the object that begins here, growing the window for it; false if it doesn't end
-// in the text or is too long.
+// in the text or is too long, and then how much was looked at.
 bool TraceReader::FindElement(size_t& length) {
   ValueScanner scanner;
   size_t scanned = 0;
   ends_in_string_ = false;
   while (true) {
     scanned += scanner.Feed(window_.text().substr(scanned));
-    if (scanner.done()) {
-      length = scanned;
-      return true;
-    }
+    length = scanned;
+    if (scanner.done()) return true;
     if (!window_.Fill() && !window_.Grow()) {
       ends_in_string_ = scanner.in_string();
       return false;
@@ -264,10 +264,21 @@ bool TraceReader::ParseElement(size_t length) {
   return true;
 }
 
+// How far to go on before the next event is looked for. Broken elements inside of one
+// another are each looked at up to their end; text that is made of them would take forever,
+// so looking is limited to a multiple of what was read.
+size_t TraceReader::ResumeAfter() const {
+  constexpr int64_t kFreeBytes = int64_t{32} << 20;
+  constexpr int64_t kTimes = 20;
+  const int64_t excess = wasted_bytes_ - kFreeBytes - kTimes * window_.offset();
+  if (excess <= 0) return 1;
+  return std::min(window_.size(), static_cast<size_t>(excess / kTimes) + 1);
+}
+
 // Passes over the broken element here, to the next that is an event or to the end.
 void TraceReader::Resynchronise() {
   const int64_t offset = window_.offset();
-  size_t from = 1;
+  size_t from = ResumeAfter();
   while (true) {
     const size_t next = FindNextElement(from);
     if (next != std::string_view::npos) {

@@ -76,6 +76,7 @@ class TraceReader {
   void ReadOneElement();
   bool ParseElement(size_t length);
   bool FindElement(size_t& length);
+  size_t ResumeAfter() const;
   void Resynchronise();
   size_t FindNextElement(size_t from);
 
@@ -88,6 +89,7 @@ class TraceReader {
   std::string repaired_;
   int64_t documents_ = 0;
   int64_t one_by_one_until_ = 0;  // offset up to which batches have failed
+  int64_t wasted_bytes_ = 0;      // looked at in vain, for ends of broken elements
   bool ends_in_string_ = false;   // how the last search for an element's end failed
   bool truncated_ = false;        // said already
 };

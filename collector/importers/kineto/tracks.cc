@@ -10,6 +10,13 @@ namespace {
 
 const std::string kNoText;
 
+constexpr size_t kMostTracks = 100'000;
+constexpr Oddity kTooManyThreads = {
+    Severity::kNotice, "too_many_threads",
+    "the trace names more than 100,000 threads and streams; events of the others count as the "
+    "last one's",
+    ""};
+
 size_t CacheSlot(std::string_view pid, std::string_view tid) {
   uint64_t hash = pid.size() * 131 + tid.size();
   for (const std::string_view token : {pid, tid}) {
@@ -53,8 +60,13 @@ int64_t Tracks::NumberOf(std::string_view token) {
 
 Track& Tracks::Find(std::string_view pid, std::string_view tid) {
   const std::pair key(NumberOf(pid), NumberOf(tid));
-  const auto [entry, is_new] = index_.try_emplace(key, tracks_.size());
-  if (!is_new) return tracks_[entry->second];
+  const auto found = index_.find(key);
+  if (found != index_.end()) return tracks_[found->second];
+  if (tracks_.size() > kMostTracks) {
+    sink_.Count(kTooManyThreads, "");
+    return tracks_.back();
+  }
+  const auto entry = index_.emplace(key, tracks_.size()).first;
   Track& track = tracks_.emplace_back();
   track.index = entry->second;
   track.pid = key.first;
