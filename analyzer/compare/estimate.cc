@@ -64,7 +64,7 @@ std::string_view DesignName(Design design) {
   return "";
 }
 
-Estimate PairedEstimate(std::span<const double> differences) {
+Estimate PairedEstimate(std::span<const double> differences, bool permute) {
   const Moments moments = MomentsOf(differences);
   Estimate estimate;
   estimate.design = Design::kPaired;
@@ -73,11 +73,12 @@ Estimate PairedEstimate(std::span<const double> differences) {
   estimate.se = std::sqrt(moments.variance / moments.n);
   estimate.dof = moments.n - 1;
   FillT(estimate);
-  FillPermutation(estimate, SignFlips(differences));
+  if (permute) FillPermutation(estimate, SignFlips(differences));
   return estimate;
 }
 
-Estimate UnpairedEstimate(std::span<const double> base, std::span<const double> fresh) {
+Estimate UnpairedEstimate(std::span<const double> base, std::span<const double> fresh,
+                          bool permute) {
   const Moments a = MomentsOf(base);
   const Moments b = MomentsOf(fresh);
   const double share_a = a.variance / a.n;
@@ -94,11 +95,12 @@ Estimate UnpairedEstimate(std::span<const double> base, std::span<const double> 
     estimate.dof = sum * sum / (share_a * share_a / (a.n - 1) + share_b * share_b / (b.n - 1));
   }
   FillT(estimate);
-  FillPermutation(estimate, LabelPermutations(base, fresh));
+  if (permute) FillPermutation(estimate, LabelPermutations(base, fresh));
   return estimate;
 }
 
-Estimate OneAgainstEstimate(std::span<const double> base, std::span<const double> fresh) {
+Estimate OneAgainstEstimate(std::span<const double> base, std::span<const double> fresh,
+                            bool permute) {
   const Moments a = MomentsOf(base);
   const Moments b = MomentsOf(fresh);
   const Moments& several = a.n > 1 ? a : b;
@@ -110,18 +112,19 @@ Estimate OneAgainstEstimate(std::span<const double> base, std::span<const double
   estimate.se = std::sqrt(several.variance * (1 + 1 / several.n));
   estimate.dof = several.n - 1;
   FillT(estimate);
-  FillPermutation(estimate, LabelPermutations(base, fresh));
+  if (permute) FillPermutation(estimate, LabelPermutations(base, fresh));
   return estimate;
 }
 
 std::optional<Estimate> EstimateDifference(std::span<const double> base,
-                                           std::span<const double> fresh, bool paired) {
+                                           std::span<const double> fresh, bool paired,
+                                           bool permute) {
   if (base.empty() || fresh.empty() || base.size() + fresh.size() < 3) return {};
-  if (base.size() == 1 || fresh.size() == 1) return OneAgainstEstimate(base, fresh);
-  if (!paired || base.size() != fresh.size()) return UnpairedEstimate(base, fresh);
+  if (base.size() == 1 || fresh.size() == 1) return OneAgainstEstimate(base, fresh, permute);
+  if (!paired || base.size() != fresh.size()) return UnpairedEstimate(base, fresh, permute);
   std::vector<double> differences(base.size());
   for (size_t i = 0; i < base.size(); ++i) differences[i] = fresh[i] - base[i];
-  return PairedEstimate(differences);
+  return PairedEstimate(differences, permute);
 }
 
 }  // namespace tutti::analyzer::compare

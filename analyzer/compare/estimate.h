@@ -36,18 +36,22 @@ struct Estimate {
 };
 
 // Differences new - base of K >= 2 pairs.
-Estimate PairedEstimate(std::span<const double> differences);
+Estimate PairedEstimate(std::span<const double> differences, bool permute = true);
 
 // Groups of at least two each.
-Estimate UnpairedEstimate(std::span<const double> base, std::span<const double> fresh);
+Estimate UnpairedEstimate(std::span<const double> base, std::span<const double> fresh,
+                          bool permute = true);
 
 // One of the groups has one value, the other n >= 2: t = (x - m) / (s sqrt(1 + 1/n)).
-Estimate OneAgainstEstimate(std::span<const double> base, std::span<const double> fresh);
+Estimate OneAgainstEstimate(std::span<const double> base, std::span<const double> fresh,
+                            bool permute = true);
 
 // The right one of the three by size; nothing for one against one or an empty group.
-// Paired values are pairs by index.
+// Paired values are pairs by index. `permute`: with the permutation tests, which cost up to a
+// million additions.
 std::optional<Estimate> EstimateDifference(std::span<const double> base,
-                                           std::span<const double> fresh, bool paired);
+                                           std::span<const double> fresh, bool paired,
+                                           bool permute = true);
 
 // Steps of one launch against those of another, warm-up left out: difference of trimmed means
 // (`in_logs`: of their logarithms), by a stationary block bootstrap (Politis & Romano, 1994)

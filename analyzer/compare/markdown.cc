@@ -95,7 +95,7 @@ std::string OthersOf(const Comparison& comparison) {
 std::string ExplanationOf(const Comparison& comparison) {
   if (!comparison.explanation) return "";
   const Explanation& explanation = *comparison.explanation;
-  std::string text = "\nIn the mean step, " + Escaped(WhatChanged(comparison)) +
+  std::string text = "\nMean step, " + Escaped(WhatChanged(comparison)) +
                      "\n\n<details><summary>Parts of the step</summary>\n\n"
                      "| part | base | new | change |\n|:--|--:|--:|--:|\n";
   for (const PartChange& part : explanation.parts) {

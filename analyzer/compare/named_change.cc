@@ -117,7 +117,7 @@ void TestAll(std::span<const Launch> base, std::span<const Launch> fresh, bool p
     std::vector<double> new_shares = TimesIn(fresh, {change.kind, change.name}).ns;
     for (double& ns : old_shares) ns /= base_step_ns;
     for (double& ns : new_shares) ns /= base_step_ns;
-    change.estimate = EstimateDifference(old_shares, new_shares, paired);
+    change.estimate = EstimateDifference(old_shares, new_shares, paired, /*permute=*/false);
     if (!change.estimate) continue;
     p.push_back(std::min(1.0, 2 * std::min(change.estimate->p_up, change.estimate->p_down)));
     tested.push_back(&change);

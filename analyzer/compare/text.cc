@@ -42,7 +42,7 @@ std::string NamesOf(const std::vector<Launch>& launches) {
   return names;
 }
 
-std::string ConditionsOf(const Comparison& comparison) {
+std::string DescribeRuns(const Comparison& comparison) {
   const RunFacts& facts = comparison.base.front().facts;
   std::string text;
   const auto add = [&](const std::string& fact) {
@@ -54,14 +54,16 @@ std::string ConditionsOf(const Comparison& comparison) {
   }
   add(facts.gpus.empty() ? facts.device_kind : facts.gpus);
   if (!facts.torch_version.empty()) add("torch " + facts.torch_version);
-  add("first " + std::to_string(comparison.warmup) + " steps of each launch left out as warm-up");
+  add(comparison.warmup == 1 ? "first step of each launch left out as warm-up"
+                             : "first " + std::to_string(comparison.warmup) +
+                                   " steps of each launch left out as warm-up");
   return text;
 }
 
 std::string HeaderOf(const Comparison& comparison) {
   return Columns({{"base", NamesOf(comparison.base)},
                   {"new", NamesOf(comparison.fresh)},
-                  {"of", ConditionsOf(comparison)}},
+                  {"of", DescribeRuns(comparison)}},
                  2);
 }
 
