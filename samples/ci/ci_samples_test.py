@@ -15,6 +15,44 @@ HERE = pathlib.Path(__file__).resolve().parent
 TUTTI = os.environ.get("TUTTI", "tutti")
 
 
+SCHEMA = json.loads((HERE.parents[1] / "docs/compare.schema.json").read_text())
+TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
+
+
+def is_of(value, name):
+    if name in TYPES:
+        return isinstance(value, TYPES[name])
+    kinds = int if name == "integer" else (int, float)
+    return isinstance(value, kinds) and not isinstance(value, bool)
+
+
+def objections(value, schema, place="$"):
+    """What of `value` is not as the schema wants it; knows the words that ours uses."""
+    if "$ref" in schema:
+        schema = SCHEMA["$defs"][schema["$ref"].rsplit("/", 1)[1]]
+    if "anyOf" in schema:
+        ways = [[*objections(value, way, place)] for way in schema["anyOf"]]
+        yield from [] if [] in ways else ways[0]
+    names = schema.get("type", [])
+    names = [names] if isinstance(names, str) else names
+    if names and not any(is_of(value, name) for name in names):
+        yield f"{place}: {value!r} is no {' or '.join(names)}"
+    if value not in schema.get("enum", [value]) or value != schema.get("const", value):
+        yield f"{place}: {value!r} is not allowed"
+    if isinstance(value, dict):
+        for name in schema.get("required", []):
+            if name not in value:
+                yield f"{place}.{name} is missing"
+        for name, member in value.items():
+            if "properties" in schema and name not in schema["properties"]:
+                yield f"{place}.{name} is not documented"
+            yield from objections(member, schema.get("properties", {}).get(name, {}),
+                                  f"{place}.{name}")
+    if isinstance(value, list):
+        for index, member in enumerate(value):
+            yield from objections(member, schema.get("items", {}), f"{place}[{index}]")
+
+
 class CiSamplesTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -37,6 +75,7 @@ class CiSamplesTest(unittest.TestCase):
         result = self.compare(scenario, "--json")
         self.assertIn(result.returncode, (0, 1), result.stderr)
         comparison = json.loads(result.stdout)
+        self.assertEqual([*objections(comparison, SCHEMA)], [])
         metrics = {metric["name"]: metric for metric in comparison["metrics"]}
         return result.returncode, comparison, metrics
 
@@ -54,6 +93,13 @@ class CiSamplesTest(unittest.TestCase):
         largest = max(changed["parts"], key=lambda part: abs(part["change_ns"]))
         self.assertEqual(largest["part"], "exposed_comm_transfer")
         self.assertAlmostEqual(largest["change_ns"], 2.4e6, delta=0.1e6)
+
+    def test_the_schema_is_checked(self):
+        _, comparison, _ = self.judged("null")
+        comparison["verdict"] = "neutral"
+        comparison["metrics"][0]["base"] = "39 ms"
+        del comparison["rule"]
+        self.assertEqual(len([*objections(comparison, SCHEMA)]), 3)
 
     def test_null(self):
         code, comparison, metrics = self.judged("null")
