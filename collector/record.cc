@@ -143,7 +143,12 @@ void SaySummary(const supervise::Summary& summary, const std::string& path) {
     Say("no training process was seen; nothing was recorded");
     return;
   }
-  std::string text = std::to_string(summary.files) + (summary.files == 1 ? " rank" : " ranks");
+  // A drainer that died may have finished files whose rank nobody told.
+  const size_t ranks = summary.ranks.empty() ? summary.files : summary.ranks.size();
+  std::string text = std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks");
+  if (summary.attempts > 1) {
+    text += " in " + std::to_string(summary.attempts) + " attempts";
+  }
   if (summary.events_known) {
     text +=
         ", " + WithCommas(summary.events) + " events, " + WithCommas(summary.events_lost) + " lost";

@@ -137,11 +137,23 @@ bool SalvageRecording(const DeadRecording& recording, SalvageReport& report) {
   return true;
 }
 
+// What was run stands in manifests alone: one that can't be read must not look as if there were
+// none.
+void CheckManifests(const std::string& run_path, SalvageReport& report) {
+  for (const std::string& name : run::ListManifests(run_path)) {
+    const auto manifest = run::ReadManifest(run_path, name);
+    if (!manifest.ok()) {
+      report.messages.push_back("a manifest can't be read: " + manifest.status().message());
+    }
+  }
+}
+
 }  // namespace
 
 Result<SalvageReport> Salvage(const std::string& run_path) {
   TUTTI_ASSIGN_OR_RETURN(const os::FileDescriptor directory, os::OpenDirectory(run_path));
   SalvageReport report;
+  CheckManifests(run_path, report);
   bool all_done = true;
   for (const std::string& name : os::ListDirectory(run_path + "/.spool")) {
     const DeadRecording recording{run_path, name, run_path + "/.spool/" + name};

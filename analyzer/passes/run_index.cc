@@ -27,6 +27,7 @@ struct FileFacts {
   schema::InputFileRow file;
   schema::RankRow rank;
   std::vector<schema::TraceStatRow> stats;
+  std::string program;     // as the recorder called it, "" if it did not
   int64_t bad_values = 0;  // of its name and process
 };
 
@@ -155,6 +156,9 @@ Status ReadProcess(schema::Database& trace, FileFacts& facts) {
 
 Status ReadFacts(schema::Database& trace, FileFacts& facts) {
   TUTTI_RETURN_IF_ERROR(ReadProcess(trace, facts));
+  const auto program =
+      trace.QueryOne<std::string>("SELECT value FROM meta WHERE key = 'process.program'");
+  if (program.ok()) facts.program = *program;
   for (const char* table : kEventTables) {
     TUTTI_ASSIGN_OR_RETURN(const int64_t rows, CountRows(trace, table));
     facts.rank.events += rows;
@@ -371,6 +375,7 @@ Status WriteClockIssue(RunContext& context, const std::vector<FileFacts*>& used)
 
 std::string ProgramName(const std::vector<FileFacts*>& used) {
   for (const FileFacts* facts : used) {
+    if (!facts->program.empty()) return facts->program;
     if (!facts->rank.executable) continue;
     const std::string& path = *facts->rank.executable;
     return path.substr(path.find_last_of('/') + 1);

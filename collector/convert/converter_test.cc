@@ -28,6 +28,15 @@ class ConverterTest : public ConvertTest {
     record.sequence_nr = sequence;
     return record;
   }
+  void AddDropped(uint64_t first_ticks, uint64_t last_ticks) {
+    spool().Chunk(spool::ChunkKind::kLosses,
+                  spool::LossTotal{0, wire::LossReason::kRingFull, 0, 5, first_ticks, last_ticks});
+  }
+  void AddSpoolFull(int64_t begin_ns, int64_t end_ns) {
+    spool().ChunkBytes(spool::ChunkKind::kNote,
+                       spool::EncodeNote(wire::NoteSeverity::kDataLoss, 1, begin_ns, end_ns,
+                                         kSpoolFull, "collector.spool", "full", "free space"));
+  }
   wire::OpenSpan Open(wire::RecordKind kind, const char* name, uint64_t begin,
                       const char* domain = "") {
     wire::OpenSpan span{};
@@ -237,6 +246,24 @@ TEST_F(ConverterTest, HolesAndTotalsAddUpToWhatWasLost) {
   const auto rows = All<schema::TraceStatRow>("WHERE name = 'ring_dropped'");
   EXPECT_EQ(rows.at(0).begin_ns, kEpochNs + 100);
   EXPECT_EQ(rows.at(0).end_ns, kEpochNs + 900);
+}
+
+// Ticks     100    200            500    600
+// dropped   [======)
+// disk full    [=================)           the disk's fault
+TEST_F(ConverterTest, BuffersThatRanFullWithTheDiskWereNotTooSmall) {
+  AddDropped(100, 200);
+  AddSpoolFull(150, 500);
+  Convert();
+  EXPECT_EQ(All<schema::TraceStatRow>("WHERE name = 'ring_dropped'").at(0).advice, "free space");
+}
+
+TEST_F(ConverterTest, BuffersThatRanFullAtAnotherTimeWere) {
+  AddDropped(100, 200);
+  AddSpoolFull(500, 600);
+  Convert();
+  const auto dropped = All<schema::TraceStatRow>("WHERE name = 'ring_dropped'");
+  EXPECT_THAT(dropped.at(0).advice, ::testing::HasSubstr("--buffer"));
 }
 
 TEST_F(ConverterTest, NotesOfTracerAndCollectorBecomeFindings) {

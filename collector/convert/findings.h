@@ -14,6 +14,12 @@
 
 namespace tutti::collector::convert {
 
+// Part of the trace's time in ns, both ends optional.
+struct TimeRange {
+  std::optional<int64_t> begin_ns = {};
+  std::optional<int64_t> end_ns = {};
+};
+
 struct Finding {
   wire::NoteSeverity severity = wire::NoteSeverity::kInfo;
   std::string name;    // stable short code
@@ -21,22 +27,22 @@ struct Finding {
   std::string detail;  // what was found, in words
   std::string advice;  // what to do about it
   int64_t count = 1;   // events that it concerns
+  TimeRange range = {};
 };
 
-// Part of the trace's time in ns, both ends optional.
-struct TimeRange {
-  std::optional<int64_t> begin_ns;
-  std::optional<int64_t> end_ns;
-};
+// Names of findings that others look for.
+inline constexpr char kRingDropped[] = "ring_dropped";
+inline constexpr char kSpoolFull[] = "spool_full";
 
 class Findings {
  public:
   // Adds up the counts of findings with the same name, source and detail, and widens
   // their range.
-  void Add(const Finding& finding, TimeRange range = {});
+  void Add(const Finding& finding);
   void Add(Finding finding, int64_t count, TimeRange range = {}) {
     finding.count = count;
-    Add(finding, range);
+    finding.range = range;
+    Add(finding);
   }
 
   // A row for each finding; later Adds start anew.
@@ -46,11 +52,9 @@ class Findings {
   int64_t lost() const { return lost_; }
 
  private:
-  struct Entry {
-    Finding finding;
-    TimeRange range;
-  };
-  std::map<std::pair<std::string, std::string>, Entry> entries_;  // by name, source + detail
+  void AdviseByCause();
+
+  std::map<std::pair<std::string, std::string>, Finding> entries_;  // by name, source + detail
   int64_t next_id_ = 0;
   int64_t lost_ = 0;
 };

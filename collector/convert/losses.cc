@@ -9,7 +9,7 @@ Finding FindingFor(wire::LossReason reason) {
   using enum wire::NoteSeverity;
   switch (reason) {
     case wire::LossReason::kRingFull:
-      return {kDataLoss, "ring_dropped", "tracer.ring",
+      return {kDataLoss, kRingDropped, "tracer.ring",
               "events were dropped because their thread's buffer was full",
               "record with a larger --buffer, or leave sources out with --trace"};
     case wire::LossReason::kNoRing:

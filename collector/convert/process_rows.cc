@@ -79,6 +79,7 @@ void WriteProcessRows(Converter& converter, const spool::ProcessChunk& process,
   meta("recording.manifest", making.recorder);
   meta("recording.sources", SourcesOf(process.capture_mask));
   number("recording.buffer_bytes", process.segment_bytes);
+  if (const auto program = NonEmpty(TextOf(process.program))) meta("process.program", *program);
   meta("clock.kind", process.clock_kind == wire::ClockKind::kTsc ? "tsc" : "monotonic_raw");
   number("clock.anchor_realtime_ns", process.anchor.realtime_ns);
   number("clock.anchor_monotonic_raw_ns", process.anchor.monotonic_raw_ns);

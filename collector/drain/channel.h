@@ -32,7 +32,7 @@ enum class MessageKind : uint32_t {
 
 struct SegmentMessage {
   uint32_t index;
-  uint32_t reserved;
+  uint32_t is_child;  // of the supervisor, which will tell how it ended
   spool::ProcessChunk process;
   clock::ClockReading first_reading;
 };

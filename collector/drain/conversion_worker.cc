@@ -120,12 +120,20 @@ void ConversionWorker::Work(uint32_t index, Job& job, uint64_t committed, bool c
   if (!more.ok()) {
     job.failed = true;
     job.conversion.reset();  // from the start when the recording ends
+    CountConverted(job, 0);
     if (complete) Publish({index, more.status(), {}});
     return;
   }
+  CountConverted(job, job.conversion->converted_bytes());
   if (*more) return;
   job.advanced_to = committed;
   if (complete) Finish(index, job, committed);
+}
+
+void ConversionWorker::CountConverted(Job& job, uint64_t bytes) {
+  // Only this thread writes it.
+  converted_bytes_.store(converted_bytes() - job.counted_bytes + bytes, std::memory_order_relaxed);
+  job.counted_bytes = bytes;
 }
 
 void ConversionWorker::Finish(uint32_t index, Job& job, uint64_t committed) {

@@ -2,6 +2,7 @@
 // nobody else wants while training runs. Thread-safe: the loop posts, the thread works.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
@@ -38,6 +39,9 @@ class ConversionWorker {
   // From now on at the drainer's own priority: nobody trains any more.
   void Expedite();
 
+  // Bytes of all spools whose rows are written, from any thread.
+  uint64_t converted_bytes() const { return converted_bytes_.load(std::memory_order_relaxed); }
+
   // Becomes readable when results are there.
   int result_event() const { return event_.get(); }
   std::vector<ConversionResult> TakeResults();
@@ -51,6 +55,7 @@ class ConversionWorker {
     std::vector<convert::Finding> findings;
     std::unique_ptr<rank::RankConversion> conversion;
     uint64_t advanced_to = 0;
+    uint64_t counted_bytes = 0;  // its part of converted_bytes_
   };
   void Start();
   void Stop();
@@ -60,8 +65,10 @@ class ConversionWorker {
   void Work(uint32_t index, Job& job, uint64_t committed, bool complete);
   void Finish(uint32_t index, Job& job, uint64_t committed);
   void Publish(ConversionResult result);
+  void CountConverted(Job& job, uint64_t bytes);
 
   const rank::ConversionSettings settings_;
+  std::atomic<uint64_t> converted_bytes_{0};
   os::FileDescriptor event_;
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -34,8 +34,8 @@ DiskBudget::DiskBudget(uint64_t max_bytes, int directory)
 }
 
 bool DiskBudget::DiskHasRoom(uint64_t bytes) {
-  const auto reserve =
-      static_cast<int64_t>(spooled_bytes_ / 100 * kRowsPercent) + kFixedReserveBytes;
+  const uint64_t unconverted = spooled_bytes_ - std::min(spooled_bytes_, converted_bytes_);
+  const auto reserve = static_cast<int64_t>(unconverted / 100 * kRowsPercent) + kFixedReserveBytes;
   const auto needed = static_cast<int64_t>(bytes) + reserve;
   if (known_free_bytes_ < needed + (64 << 20)) known_free_bytes_ = os::FreeBytes(directory_);
   if (known_free_bytes_ < needed) return false;

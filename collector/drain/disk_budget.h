@@ -26,6 +26,8 @@ class DiskBudget {
   // May |bytes| more be spooled, into a file that has |file_bytes|?
   BudgetState StateFor(uint64_t bytes, uint64_t file_bytes);
   void Spent(uint64_t bytes) { spooled_bytes_ += bytes; }
+  // Of what was spooled, this much has its rows on the disk already and needs no room kept free.
+  void SetConverted(uint64_t bytes) { converted_bytes_ = bytes; }
 
   uint64_t spooled_bytes() const { return spooled_bytes_; }
 
@@ -36,6 +38,7 @@ class DiskBudget {
   uint64_t max_file_bytes_;
   int directory_;
   uint64_t spooled_bytes_ = 0;
+  uint64_t converted_bytes_ = 0;
   // The file system is asked again only after this much was written.
   int64_t known_free_bytes_ = 0;
 };

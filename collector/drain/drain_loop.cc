@@ -20,8 +20,6 @@ constexpr int64_t kNoRingsRetryNs = 250'000'000;
 constexpr int64_t kSampleIntervalNs = 250'000'000;
 // Ranks may take a moment longer than CMD: mpirun's daemons, a shell's background job.
 constexpr int64_t kGraceNs = 3'000'000'000;
-// The supervisor tells how its child ended right after the kernel told us that it did.
-constexpr int64_t kStatusPatienceNs = 500'000'000;
 
 os::FileDescriptor OpenOrNone(const std::string& path) {
   auto directory = os::OpenDirectory(path);
@@ -53,8 +51,7 @@ DrainLoop::DrainLoop(const DrainerSettings& settings, os::FileDescriptor channel
       spool_directory_(OpenOrNone(settings.spool_path)),
       budget_(settings.max_bytes, spool_directory_.get()),
       pacer_(settings.flush_ns),
-      worker_(ConversionSettingsOf(settings)),
-      supervisor_pid_(::getppid()) {
+      worker_(ConversionSettingsOf(settings)) {
   MakeBallast(spool_directory_.get());
 }
 
@@ -139,6 +136,7 @@ void DrainLoop::PollRings() {
   uint64_t cells = 0;
   double max_fill_frac = 0;
   BudgetState budget = BudgetState::kPlenty;
+  budget_.SetConverted(worker_.converted_bytes());
   for (auto& [index, process] : processes_) {
     const PollResult polled = process.drainer.Poll();
     cells += polled.cells;
@@ -209,10 +207,8 @@ void DrainLoop::NoticeEnds() {
 
 bool DrainLoop::MayFinish(const Process& process) const {
   const int64_t now_ns = clock::MonotonicRawNs();
-  if (process.ended_ns) {
-    return !process.is_supervisors_child || process.exit_status || orphaned_ ||
-           now_ns - *process.ended_ns > kStatusPatienceNs;
-  }
+  // The supervisor tells how each child of its ended, also to a drainer that comes later.
+  if (process.ended_ns) return !process.is_supervisors_child || process.exit_status || orphaned_;
   return command_ended_ && now_ns - command_ended_ns_ > kGraceNs;
 }
 
@@ -252,11 +248,17 @@ void DrainLoop::FinishProcess(uint32_t index, Process& process, spool::EndReason
 std::vector<convert::Finding> DrainLoop::FindingsOf(const Process& process) const {
   std::vector<convert::Finding> findings;
   using enum wire::NoteSeverity;
-  if (const uint64_t events = process.drainer.unwritten_events(); events > 0) {
-    convert::Finding finding{kDataLoss, "spool_full", "collector.spool",
-                             "events were in the buffers at the end and could not be written",
-                             "free space on the disk of the run directory, or raise --max-size"};
-    finding.count = static_cast<int64_t>(events);
+  if (const auto& blocked = process.drainer.blocked(); blocked.any()) {
+    convert::Finding finding{
+        kDataLoss, convert::kSpoolFull, "collector.spool",
+        "the spool could not be written: the disk was full, or --max-size "
+        "was reached; a loss counts the events that were in the buffers at the end",
+        "free space on the disk of the run directory, or raise --max-size"};
+    const auto unwritten = static_cast<int64_t>(process.drainer.unwritten_events());
+    if (unwritten == 0) finding.severity = kNotice;
+    finding.count = std::max<int64_t>(unwritten, 1);
+    const clock::Anchor& anchor = process.drainer.process().anchor;
+    finding.range = {anchor.ToTraceNs(blocked.first_raw_ns), anchor.ToTraceNs(blocked.last_raw_ns)};
     findings.push_back(std::move(finding));
   }
   const int32_t status = process.exit_status.value_or(0);

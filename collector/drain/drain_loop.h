@@ -75,7 +75,6 @@ class DrainLoop {
   ConversionWorker worker_;
   std::map<uint32_t, Process> processes_;  // those whose spool is open
   uint32_t converting_ = 0;                // complete spools without a result yet
-  int32_t supervisor_pid_;
   bool orphaned_ = false;
   bool command_ended_ = false;
   bool hurried_ = false;

@@ -108,7 +108,7 @@ Result<DrainLoop::Process> DrainLoop::MakeProcess(const SegmentMessage& message,
   }
   if (descriptors.size() > 1) process.pidfd = std::move(descriptors[1]);
   const auto stat = os::ReadProcessStat(message.process.peer_pid);
-  process.is_supervisors_child = stat && stat->parent_pid == supervisor_pid_;
+  process.is_supervisors_child = message.is_child != 0;
   // Ended before we could open a handle on it.
   const bool same = stat && stat->start_ticks == message.process.start_ticks;
   if (!process.pidfd.valid() && !same && message.process.peer_pid > 0) {

@@ -207,6 +207,18 @@ TEST_F(ProcessDrainerTest, RingsComeBackWhenEmptyAndTheirThreadIsGone) {
   EXPECT_EQ(drainer_->FreeRings(true), 2U);  // the process is gone: all of them
 }
 
+// Its thread has left it to the next one, which may claim it at any moment.
+TEST_F(ProcessDrainerTest, AReleasedRingIsLeftAlone) {
+  Claim(0, 0, 0);
+  tracer_.ring(0).owner.store(wire::RingOwner::kReleased);
+  Publish(0, 2);
+  EXPECT_EQ(drainer_->FreeRings(false), 0U);
+  EXPECT_EQ(drainer_->Poll().cells, 2U);
+  EXPECT_EQ(drainer_->FreeRings(false), 0U);
+  EXPECT_EQ(tracer_.ring(0).owner.load(), wire::RingOwner::kReleased);
+  EXPECT_FALSE(drainer_->RingsRunShort());
+}
+
 TEST_F(ProcessDrainerTest, OpenSpansOfAnEndedThreadAreKept) {
   Claim(1, ::gettid(), 1);
   tracer_.ring(1).open_spans[0].name = 5;
@@ -252,8 +264,12 @@ TEST_F(ProcessDrainerTest, WithoutRoomEventsStayInTheRingAndAreCountedAtTheEnd) 
   EXPECT_EQ(polled.budget, BudgetState::kFull);
   EXPECT_EQ(polled.cells, 0U);
   EXPECT_EQ(tracer_.ring(0).tail.load(), 0U);
+  const int64_t first_raw_ns = drainer.blocked().first_raw_ns;
+  EXPECT_GT(first_raw_ns, 0);
   drainer.Finish(spool::EndReason::kProcessEnded, 0, 0);
   EXPECT_EQ(drainer.unwritten_events(), 32U);
+  EXPECT_EQ(drainer.blocked().first_raw_ns, first_raw_ns);
+  EXPECT_GT(drainer.blocked().last_raw_ns, first_raw_ns);
 }
 
 TEST_F(ProcessDrainerTest, StringsArePublishedInAnyOrderAndTakenOnce) {
@@ -304,6 +320,8 @@ TEST(DiskBudget, LeavesRoomForTheRankFiles) {
   EXPECT_EQ(budget.StateFor(free, 0), BudgetState::kFull);
   budget.Spent(2 * free);  // rows of so much spool would not fit
   EXPECT_EQ(budget.StateFor(1 << 20, 0), BudgetState::kFull);
+  budget.SetConverted(2 * free);  // they are written already
+  EXPECT_EQ(budget.StateFor(1 << 20, 0), BudgetState::kPlenty);
 }
 
 TEST(Pacer, LooksMoreOftenTheFullerTheRingsAre) {

@@ -31,6 +31,11 @@ bool IsEvent(wire::RecordKind kind) {
          kind != wire::RecordKind::kThreadName;
 }
 
+// Whether any thread may claim the ring, without our doing.
+bool IsUnused(wire::RingOwner owner) {
+  return owner == wire::RingOwner::kFree || owner == wire::RingOwner::kReleased;
+}
+
 spool::LossTotal TotalOf(uint32_t ring, wire::LossReason reason, const wire::LossCounter& counter) {
   return {ring,
           reason,
@@ -100,6 +105,10 @@ PollResult ProcessDrainer::Poll() {
   if (result.cells > 0 && result.spool.ok()) result.spool = SpoolClock();
   cells_ += result.cells;
   if (!result.spool.ok()) spool_failure_ = result.spool;
+  if (!result.spool.ok() || result.budget == BudgetState::kFull) {
+    blocked_.last_raw_ns = clock::MonotonicRawNs();
+    if (blocked_.first_raw_ns == 0) blocked_.first_raw_ns = blocked_.last_raw_ns;
+  }
   return result;
 }
 
@@ -230,11 +239,22 @@ bool ProcessDrainer::ThreadIsGone(uint32_t tid, uint64_t start_ticks) {
   return true;
 }
 
+// Whether the thread that owns a claimed ring has ended without releasing it. It is asked for
+// again at the end: a thread may have released the ring in between, and another claimed it.
+bool ProcessDrainer::OwnerIsGone(const wire::RingHeader& header) {
+  const uint32_t tid = header.tid.load(std::memory_order_acquire);
+  const uint64_t start_ticks = header.thread_start_ticks.load(std::memory_order_acquire);
+  return tid != 0 && ThreadIsGone(tid, start_ticks) &&
+         header.owner.load(std::memory_order_acquire) == wire::RingOwner::kClaimed &&
+         header.tid.load(std::memory_order_acquire) == tid &&
+         header.thread_start_ticks.load(std::memory_order_acquire) == start_ticks;
+}
+
 bool ProcessDrainer::RingsRunShort() const {
   uint32_t free = 0;
   for (uint32_t ring = 0; ring < ring_count(); ++ring) {
     const auto owner = segment_->ring(ring).owner.load(std::memory_order_relaxed);
-    free += owner == wire::RingOwner::kFree ? 1 : 0;
+    free += IsUnused(owner) ? 1 : 0;
   }
   return free * 2 < ring_count();
 }
@@ -244,13 +264,8 @@ uint32_t ProcessDrainer::FreeRings(bool process_gone) {
   for (uint32_t ring = 0; ring < ring_count(); ++ring) {
     wire::RingHeader& header = segment_->ring(ring);
     const wire::RingOwner owner = header.owner.load(std::memory_order_acquire);
-    if (owner == wire::RingOwner::kFree) continue;
-    const uint32_t tid = header.tid.load(std::memory_order_acquire);
-    const uint64_t start_ticks = header.thread_start_ticks.load(std::memory_order_acquire);
-    if (owner == wire::RingOwner::kClaimed && !process_gone &&
-        (tid == 0 || !ThreadIsGone(tid, start_ticks))) {
-      continue;
-    }
+    if (IsUnused(owner)) continue;
+    if (owner == wire::RingOwner::kClaimed && !process_gone && !OwnerIsGone(header)) continue;
     // Asked after its thread was found gone: nothing can be published any more.
     if (Published(ring) != 0) continue;
     if (owner == wire::RingOwner::kClaimed &&

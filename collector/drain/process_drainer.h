@@ -29,6 +29,13 @@ struct PollResult {
   Status spool;  // why cells had to stay in the rings
 };
 
+// When events had to stay in the rings because nothing could be spooled; CLOCK_MONOTONIC_RAW.
+struct BlockedTime {
+  int64_t first_raw_ns = 0;
+  int64_t last_raw_ns = 0;
+  bool any() const { return last_raw_ns != 0; }
+};
+
 class ProcessDrainer {
  public:
   // |process|: as in the spool's first chunk. |budget| must outlive this.
@@ -45,9 +52,9 @@ class ProcessDrainer {
   void WriteSample(const spool::SystemSample& sample);
   void WriteNote(const std::string& encoded_note);
 
-  // Gives rings back whose thread is gone or has moved to a larger one, once they are
-  // empty, and tells how many. |process_gone|: all threads are. Reads /proc once for each
-  // ring in use.
+  // Gives rings back whose thread is gone (and did not release them itself) or has moved to a
+  // larger one, once they are empty, and tells how many. |process_gone|: all threads are.
+  // Reads /proc once for each ring in use.
   uint32_t FreeRings(bool process_gone);
   // Less than half of the rings are free: programs that start many short threads need them
   // back before the next regular look. Cheap.
@@ -60,6 +67,7 @@ class ProcessDrainer {
   // Events that Finish could not write, and why; none if all is there.
   uint64_t unwritten_events() const { return unwritten_events_; }
   const Status& spool_failure() const { return spool_failure_; }
+  const BlockedTime& blocked() const { return blocked_; }
 
   // Tells the tracer which sources to record from now on (wire::CaptureBit).
   void SetCaptureMask(uint32_t mask);
@@ -82,6 +90,7 @@ class ProcessDrainer {
   void WriteLosses();
   void WriteOpenSpans(uint32_t ring, spool::OpenSpansReason reason);
   bool ThreadIsGone(uint32_t tid, uint64_t start_ticks);
+  bool OwnerIsGone(const wire::RingHeader& header);
   void CountUnwritten();
   BudgetState BudgetFor(uint64_t bytes);
   Status Append(spool::ChunkKind kind, std::string_view bytes);
@@ -96,6 +105,7 @@ class ProcessDrainer {
   uint64_t loss_checksum_ = 0;
   uint64_t unwritten_events_ = 0;
   bool had_open_spans_ = false;
+  BlockedTime blocked_;
   Status spool_failure_;
 };
 

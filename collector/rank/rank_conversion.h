@@ -58,6 +58,9 @@ class RankConversion {
   // The spool is complete, or nobody will go on with it. |findings| go into the file.
   Result<RankOutcome> Finish(uint64_t committed, const std::vector<convert::Finding>& findings);
 
+  // How much of the spool has become rows.
+  uint64_t converted_bytes() const { return converter_ ? converter_->offset() : 0; }
+
   const spool::ProcessChunk& process() const { return process_; }
 
  private:

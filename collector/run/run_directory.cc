@@ -42,6 +42,27 @@ Result<bool> MakeRun(const std::string& path) {
   return false;
 }
 
+// SQLite opens no file whose path is longer (MAX_PATHNAME of its unix VFS), the longest of ours
+// being a rank file's journal.
+constexpr size_t kMaxSqlitePath = 512;
+constexpr std::string_view kLongestName = "/attempt-1048576/rank-1048576.sqlite.part-journal";
+
+Status CheckLength(const std::string& path) {
+  constexpr size_t kLongest = kMaxSqlitePath - kLongestName.size();
+  if (path.size() <= kLongest) return OkStatus();
+  return UsageError("the run's path has " + std::to_string(path.size()) + " bytes, of at most " +
+                    std::to_string(kLongest) + ": " + path.substr(0, 60) + "…");
+}
+
+// A symbolic link may lead to a longer path than it has.
+Status CheckLengthOfMade(const std::string& path, bool created) {
+  char real[PATH_MAX];
+  if (::realpath(path.c_str(), real) == nullptr) return os::ErrnoStatus(path, errno);
+  const Status status = CheckLength(real);
+  if (!status.ok() && created) ::rmdir(path.c_str());
+  return status;
+}
+
 struct MadeRun {
   std::string path;
   bool created;
@@ -52,7 +73,9 @@ Result<MadeRun> FindPlace(const RunRequest& request, GetVariable get) {
     TUTTI_ASSIGN_OR_RETURN(const std::string name, ExpandName(request.pattern, number, get));
     if (name.empty()) return UsageError("the output name is empty");
     const std::string path = Absolute(name);
+    TUTTI_RETURN_IF_ERROR(CheckLength(path));
     TUTTI_ASSIGN_OR_RETURN(const bool created, MakeRun(path));
+    TUTTI_RETURN_IF_ERROR(CheckLengthOfMade(path, created));
     if (created || !HasNumber(request.pattern)) return MadeRun{path, created};
   }
   return UsageError(request.pattern + ": no free number");

@@ -173,6 +173,22 @@ TEST_F(RunDirectoryTest, RecordersOfALiveJobJoinAndShareTheAnchor) {
   EXPECT_EQ(joined->anchor->monotonic_raw_ns, 2000);
 }
 
+// Its files could not be opened when the job has ended.
+TEST_F(RunDirectoryTest, APathThatSqliteCantOpenIsRefusedAndNotMade) {
+  const std::string deep = Path(std::string(200, 'a')) + "/" + std::string(200, 'b');
+  RunRequest request = Request();
+  request.pattern = deep + "/" + std::string(100, 'c');
+  const auto refused = OpenRunDirectory(request, &Get);
+  EXPECT_EQ(refused.status().code(), StatusCode::kUsage);
+  EXPECT_FALSE(fs::exists(Path(std::string(200, 'a'))));
+  // A short name that leads there.
+  fs::create_directories(deep);
+  fs::create_directory_symlink(deep, Path("link"));
+  request.pattern = Path("link") + "/" + std::string(60, 'd');
+  EXPECT_EQ(OpenRunDirectory(request, &Get).status().code(), StatusCode::kUsage);
+  EXPECT_TRUE(fs::is_empty(deep));
+}
+
 TEST_F(RunDirectoryTest, AnotherJobIsRefusedEvenWithForceWhileOneIsLive) {
   const os::FileDescriptor first = Recording("master:a:1", "n.1.json");
   RunRequest other = Request("master:b:1");

@@ -12,8 +12,10 @@
 #include <string_view>
 #include <utility>
 
+#include "collector/os/files.h"
 #include "collector/os/proc.h"
 #include "collector/session/packet.h"
+#include "collector/session/program_name.h"
 
 namespace tutti::collector::session {
 namespace {
@@ -176,6 +178,10 @@ Result<Segment> Registrar::Admit(const wire::Hello& hello, int32_t peer_pid, uin
   process.clock_ticks_per_second = static_cast<uint32_t>(::sysconf(_SC_CLK_TCK));
   CopyText(process.host, os::HostName());
   CopyText(process.boot_id, os::BootId());
+  if (const auto cmdline = os::ReadSmallFile("/proc/" + std::to_string(peer_pid) + "/cmdline");
+      peer_pid > 0 && cmdline.ok()) {
+    CopyText(process.program, ProgramName(SplitCommandLine(*cmdline)));
+  }
   registration.first_reading = clock::ReadClocks(settings_.clock_kind);
   registration.memfd.Reset(::fcntl(segment.memfd(), F_DUPFD_CLOEXEC, 0));
   if (peer_pid > 0) {

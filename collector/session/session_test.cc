@@ -16,6 +16,7 @@
 #include "collector/os/files.h"
 #include "collector/os/proc.h"
 #include "collector/session/packet.h"
+#include "collector/session/program_name.h"
 #include "collector/session/rank_selector.h"
 #include "collector/session/registrar.h"
 #include "collector/session/segment.h"
@@ -28,6 +29,25 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr uint64_t kBytes = 4 << 20;
+
+TEST(ProgramName, IsThatOfTheProgramOrOfItsScript) {
+  EXPECT_EQ(ProgramName({}), "");
+  EXPECT_EQ(ProgramName({"build/mnist_mlp", "--steps", "3"}), "mnist_mlp");
+  EXPECT_EQ(ProgramName({"/usr/bin/python3.11", "-u", "samples/ddp.py", "x.py"}), "ddp.py");
+  EXPECT_EQ(ProgramName({"python", "-X", "dev", "-Wignore", "train.py"}), "train.py");
+  EXPECT_EQ(ProgramName({"python3", "-m", "torch.distributed.run", "a.py"}),
+            "torch.distributed.run");
+  EXPECT_EQ(ProgramName({"python3", "-c", "secret = 1"}), "python3");
+  EXPECT_EQ(ProgramName({"python3"}), "python3");
+  EXPECT_EQ(ProgramName({"python-helper", "x.py"}), "python-helper");
+}
+
+TEST(ProgramName, ComesFromTheTextOfProc) {
+  using ::testing::ElementsAre;
+  EXPECT_THAT(SplitCommandLine(std::string_view("a\0\0b c\0", 7)), ElementsAre("a", "", "b c"));
+  EXPECT_THAT(SplitCommandLine("cut off"), ElementsAre("cut off"));
+  EXPECT_TRUE(SplitCommandLine("").empty());
+}
 
 TEST(Segment, CanNeitherGrowNorShrinkNorBeSealedFurther) {
   const auto segment = Segment::Make(kBytes, wire::ClockKind::kTsc, 7);

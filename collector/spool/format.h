@@ -21,7 +21,7 @@
 namespace tutti::collector::spool {
 
 inline constexpr uint32_t kChunkMagic = 0x4b4e4843;  // "CHNK" as bytes
-inline constexpr uint16_t kSpoolVersion = 1;
+inline constexpr uint16_t kSpoolVersion = 2;
 
 enum class ChunkKind : uint16_t {
   kProcess = 1,    // ProcessChunk
@@ -57,6 +57,7 @@ struct ProcessChunk {
   uint32_t clock_ticks_per_second;
   char host[256];
   char boot_id[64];
+  char program[128];  // session/program_name.h; empty unknown
 };
 
 struct CellsChunk {

@@ -106,7 +106,9 @@ void Supervisor::Wait() {
 void Supervisor::OnAccepted(session::Registration registration) {
   Held held;
   held.message.index = registration.index;
-  held.message.reserved = 0;
+  held.message.is_child = std::any_of(children_.begin(), children_.end(), [&](const Child& child) {
+    return child.pid == registration.process.peer_pid;
+  });
   held.message.process = registration.process;
   held.message.first_reading = registration.first_reading;
   held.memfd = std::move(registration.memfd);
@@ -153,6 +155,9 @@ void Supervisor::Reap() {
       OnDrainerDied(status);
       continue;
     }
+    // Also of those that were left to us by a parent that ended, as in a container.
+    ended_.push_back({pid, ExitStatusOf(status)});
+    TellEnded(ended_.back());
     for (Child& child : children_) {
       if (child.pid == pid) OnChildEnded(child, ExitStatusOf(status));
     }
@@ -165,8 +170,11 @@ void Supervisor::OnChildEnded(Child& child, int32_t exit_status) {
     first_failure_ = exit_status;
     first_failure_ns_ = clock::MonotonicRawNs();
   }
+}
+
+void Supervisor::TellEnded(const drain::ChildEndedMessage& ended) {
   drain::Message message = drain::MakeMessage(drain::MessageKind::kChildEnded);
-  message.child_ended = {child.pid, exit_status};
+  message.child_ended = ended;
   if (drainer_.running()) drainer_.Send(message);
 }
 
@@ -210,12 +218,7 @@ void Supervisor::RestartDrainer() {
     return GiveUpDraining();
   }
   for (const auto& [index, held] : held_) SendSegment(held);
-  for (const Child& child : children_) {
-    if (!child.exit_status) continue;
-    drain::Message message = drain::MakeMessage(drain::MessageKind::kChildEnded);
-    message.child_ended = {child.pid, *child.exit_status};
-    drainer_.Send(message);
-  }
+  for (const drain::ChildEndedMessage& ended : ended_) TellEnded(ended);
   told_command_ended_ = false;
 }
 
@@ -253,6 +256,8 @@ void Supervisor::OnDone(const drain::DoneMessage& done) {
     return;
   }
   ++summary_.files;
+  if (done.rank >= 0) summary_.ranks.insert(done.rank);
+  summary_.attempts = std::max(summary_.attempts, done.attempt + 1);
   if (done.events < 0) {
     summary_.events_known = false;
     return;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ namespace tutti::collector::supervise {
 struct Summary {
   uint32_t processes = 0;  // that were let in
   uint32_t files = 0;
+  std::set<int32_t> ranks;  // that have a file, of any attempt; those that are known
+  int32_t attempts = 1;     // the highest that has a file, counted from 1
   int64_t events = 0;
   int64_t events_lost = 0;
   bool events_known = true;  // false: a file was finished by a drainer that died after it
@@ -69,6 +72,7 @@ class Supervisor {
   void OnSignal(const signalfd_siginfo& info);
   void Relay(int signal);
   void Reap();
+  void TellEnded(const drain::ChildEndedMessage& ended);
   void OnChildEnded(Child& child, int32_t exit_status);
   void OnDrainerDied(int wait_status);
   void RestartDrainer();
@@ -84,7 +88,8 @@ class Supervisor {
   os::FileDescriptor signal_fd_;
   SignalState signals_{};
   std::vector<Child> children_;
-  std::map<uint32_t, Held> held_;  // segments whose spool is not complete
+  std::vector<drain::ChildEndedMessage> ended_;  // all that were waited for, but the drainer
+  std::map<uint32_t, Held> held_;                // segments whose spool is not complete
   std::optional<int64_t> restart_drainer_ns_;
   bool drainer_finished_ = false;
   bool gave_up_ = false;

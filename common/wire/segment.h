@@ -100,15 +100,19 @@ inline constexpr uint32_t kOpenSpanDepth = 72;  // deeper spans are counted in o
 // Who may make each transition:
 //   kFree -> kClaimed       tracer: a thread, by compare-and-swap
 //   kClaimed -> kAbandoned  tracer: the owner, once it writes to a larger ring
-//   kClaimed -> kFree       collector: empty, tid != 0 and that thread is gone (then its
-//                           open spans are final), or the process is gone
+//   kClaimed -> kReleased   tracer: the owner at its thread's end, no span open, tid = 0 before
+//   kReleased -> kClaimed   tracer: a thread, by compare-and-swap; goes on at `head`, behind what
+//                           the earlier thread wrote (each thread begins with a ThreadRecord)
+//   kClaimed -> kFree       collector: empty, tid != 0, that thread is gone, and the ring is
+//                           still its (then its open spans are final); or the process is gone
 //   kAbandoned -> kFree     collector: empty
-// The collector stores tid = 0 before it stores kFree; a claimed ring with tid 0 is
+// Everybody stores tid = 0 before kFree or kReleased; a claimed ring with tid 0 is
 // about to be filled in by its claimer and is never freed while the process lives.
 enum class RingOwner : uint32_t {
   kFree = 0,
   kClaimed = 1,
   kAbandoned = 2,
+  kReleased = 3,
 };
 
 // Single producer (the owning thread), single consumer (the drainer). Positions

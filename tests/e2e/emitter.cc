@@ -354,8 +354,10 @@ void ExecuteSequence(int64_t rank, const std::string& progress) {
   setenv("RANK", std::to_string(rank).c_str(), 1);
   setenv("WORLD_SIZE", "1000", 1);
   setenv("LOCAL_RANK", std::to_string(rank).c_str(), 1);
-  const char* arguments[] = {"emitter",        "sequence",   "--threads", "2",    "--progress",
-                             progress.c_str(), "--pause-ns", "2000",      nullptr};
+  // So many that its buffer holds them all, even if nobody drains it; then it waits to be killed.
+  const char* arguments[] = {"emitter",        "sequence",     "--threads", "2",       "--progress",
+                             progress.c_str(), "--pause-ns",   "2000",      "--count", "20000",
+                             "--wait",         "/nonexistent", nullptr};
   ::execv("/proc/self/exe", const_cast<char* const*>(arguments));
   ::_exit(127);
 }

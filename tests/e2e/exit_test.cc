@@ -58,6 +58,8 @@ TEST_F(RecordTest, WhatWeCantDoIs125) {
   EXPECT_EQ(Record({"--buffer", "1k"}, {"true"}).exit_status, 125);
   EXPECT_EQ(Record({}, {"true"}, {"TUTTI_TRACER=/no/such/library.so"}).exit_status, 125);
   EXPECT_EQ(Record({}, {}).exit_status, 125);
+  const std::string deep = Path(std::string(240, 'a')) + "/" + std::string(240, 'b');
+  EXPECT_EQ(Record({"-o", deep}, {"true"}).exit_status, 125);
   EXPECT_FALSE(std::filesystem::exists(Path("run")));
 }
 
@@ -126,10 +128,11 @@ TEST_F(RecordTest, ABackgroundRankThatOutlivesTheCommandIsCutOff) {
                       " & while ! test -e " + ready + "; do sleep 0.01; done; exit 6"});
   EXPECT_EQ(record.exit_status, 6);
   EXPECT_THAT(record.err, HasSubstr("still runs"));
-  std::ofstream(gate) << "go";
   auto trace = Open("rank-00000.sqlite");
   EXPECT_EQ(Number(trace, "SELECT count(*) FROM step"), 5);
   EXPECT_EQ(Number(trace, "SELECT count(*) FROM process WHERE end_ns IS NULL"), 1);
+  // Its gate may be removed with the test's directory before it has seen it open.
+  Kill(Number(trace, "SELECT pid FROM process"), SIGKILL);
 }
 
 }  // namespace

@@ -50,8 +50,8 @@ TEST_F(KillTest, KilledRanksLoseNothingThatTheyPublished) {
   std::printf("seed %u\n", seed);
   std::filesystem::create_directory(Path("progress"));
   const Finished record =
-      Record({}, {Emitter(), "kill-loop", "--count", std::to_string(kKills), "--progress",
-                  Path("progress"), "--seed", std::to_string(seed)});
+      Record({"--buffer", "64M"}, {Emitter(), "kill-loop", "--count", std::to_string(kKills),
+                                   "--progress", Path("progress"), "--seed", std::to_string(seed)});
   ASSERT_EQ(record.exit_status, 0) << record.err;
   ASSERT_EQ(Files().size(), static_cast<size_t>(kKills));
   for (int rank = 0; rank < kKills; ++rank) {
@@ -166,10 +166,10 @@ TEST_F(KillTest, WhatAKilledRecorderSpooledIsSalvaged) {
 }
 
 TEST_F(KillTest, CtrlCWhileConvertingLeavesTheRestForLater) {
-  Running record = Start({"--buffer", "64M"}, Sequence(150'000));
+  Running record = Start({"--buffer", "64M"}, Sequence(50'000));
   const Progress* progress = WaitForWriters();
-  ASSERT_TRUE(WaitFor([&] { return progress->published[1].load() == 150'000; }));
-  ASSERT_TRUE(WaitFor([&] { return progress->published[0].load() == 150'000; }));
+  ASSERT_TRUE(WaitFor([&] { return progress->published[1].load() == 50'000; }));
+  ASSERT_TRUE(WaitFor([&] { return progress->published[0].load() == 50'000; }));
   SleepMs(30);
   Kill(record.pid(), SIGINT);
   const Finished finished = record.Wait();

@@ -70,6 +70,8 @@ Running::Running(const std::vector<std::string>& argv, const std::vector<std::st
   ::_exit(127);
 }
 
+std::string Running::OutSoFar() const { return ReadFile(out_path_); }
+
 std::string Running::ErrSoFar() const { return ReadFile(err_path_); }
 
 Finished Running::Wait() {
@@ -145,15 +147,21 @@ std::string RecordTest::Text(schema::Database& database, const std::string& sql)
   return text.ok() ? text->value_or("(null)") : "(none)";
 }
 
+// Not recursive: the spool's directories come and go while a recording is finished.
 std::vector<std::string> RecordTest::Files() const {
   std::vector<std::string> files;
-  const std::filesystem::path run = Path("run");
-  if (!std::filesystem::exists(run)) return files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(run)) {
-    const std::string name = std::filesystem::relative(entry.path(), run).string();
-    if (entry.is_regular_file() && !name.starts_with('.') && !name.starts_with("manifest.d")) {
-      files.push_back(name);
+  const auto add = [&files](const std::filesystem::path& directory, const std::string& prefix) {
+    std::error_code gone;
+    for (const auto& entry : std::filesystem::directory_iterator(directory, gone)) {
+      const std::string name = entry.path().filename().string();
+      if (entry.is_regular_file(gone) && !name.starts_with('.')) files.push_back(prefix + name);
     }
+  };
+  add(Path("run"), "");
+  for (int attempt = 1; std::filesystem::exists(Path("run/attempt-" + std::to_string(attempt)));
+       ++attempt) {
+    const std::string name = "attempt-" + std::to_string(attempt);
+    add(Path("run/" + name), name + "/");
   }
   std::sort(files.begin(), files.end());
   return files;

@@ -30,6 +30,7 @@ class Running {
           const std::string& directory);
 
   pid_t pid() const { return pid_; }
+  std::string OutSoFar() const;
   std::string ErrSoFar() const;
   // Waits for its end, 60 s at most (then it is killed, and the test fails).
   Finished Wait();

@@ -7,6 +7,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "collector/os/files.h"
+#include "collector/spool/format.h"
+#include "collector/spool/reader.h"
 #include "tests/e2e/record_fixture.h"
 
 namespace tutti::e2e {
@@ -90,7 +93,39 @@ TEST_F(RecordTest, ProcessAndThreadsAreDescribed) {
                    "SELECT count(*) FROM process, step "
                    "WHERE step.begin_ns < process.begin_ns OR step.end_ns > process.end_ns"),
             0);
-  EXPECT_GT(Number(trace, "SELECT count(*) FROM v_counter WHERE name = 'process.resident'"), 0);
+}
+
+// What of |kind| is in the spool of the run's first process so far.
+int ChunksInSpool(const std::string& run, collector::spool::ChunkKind kind) {
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(run + "/.spool", none)) {
+    const auto directory = collector::os::OpenDirectory(entry.path());
+    if (!directory.ok()) continue;
+    const auto reader = collector::spool::SpoolReader::Open(directory->get(), "p0000.spool");
+    if (!reader.ok()) continue;
+    int found = 0;
+    uint64_t at = 0;
+    while (const auto chunk = reader->ChunkAt(at, reader->file_bytes())) {
+      found += chunk->kind == kind ? 1 : 0;
+      at = chunk->end_offset();
+    }
+    return found;
+  }
+  return 0;
+}
+
+// A sample needs the process while it runs: one that ends at once may have none of its memory.
+TEST_F(RecordTest, CountersAreSampledWhileTheRankRuns) {
+  const std::string gate = Path("gate");
+  Running record = Start({}, Train({"--wait", gate}));
+  EXPECT_TRUE(WaitFor(
+      [&] { return ChunksInSpool(Path("run"), collector::spool::ChunkKind::kSystem) >= 2; }));
+  std::ofstream(gate) << "go";
+  EXPECT_EQ(record.Wait().exit_status, 0);
+  auto trace = Open("rank-00000.sqlite");
+  const std::string resident = "FROM v_counter WHERE name = 'process.resident'";
+  EXPECT_GE(Number(trace, "SELECT count(*) " + resident), 2);
+  EXPECT_GT(Number(trace, "SELECT max(value) " + resident), 100'000);
 }
 
 TEST_F(RecordTest, FilesArePrivateAndTheSpoolIsGone) {
@@ -116,6 +151,15 @@ TEST_F(RecordTest, TheManifestTellsWhatWasRun) {
   EXPECT_EQ(manifest["ranks"][0]["exit_status"], 3);
   EXPECT_GT(manifest["hardware"]["cpus"], 0);
   EXPECT_GT(manifest["anchor"]["monotonic_raw_ns"], 0);
+}
+
+TEST_F(RecordTest, AManifestThatCantBeReadIsSaid) {
+  Record({}, Train());
+  const auto manifest = std::filesystem::directory_iterator(Path("run/manifest.d"))->path();
+  std::ofstream(manifest) << "{";
+  const Finished report = Running({TUTTI_PROGRAM, "report", Path("run")}, {}, directory_).Wait();
+  EXPECT_EQ(report.exit_status, 0);
+  EXPECT_THAT(report.err, HasSubstr(manifest.filename().string() + ": not a manifest"));
 }
 
 TEST_F(RecordTest, LocalRanksGetTorchrunsVariables) {
@@ -160,7 +204,9 @@ TEST_F(RecordTest, ARankIsLearntFromTheDefaultGroup) {
 
 TEST_F(RecordTest, ARankThatComesTwiceIsKeptTwice) {
   const std::string emitter = Emitter() + " train --steps 3";
-  Record({}, {"sh", "-c", emitter + "; " + emitter}, {"RANK=0", "WORLD_SIZE=1", "LOCAL_RANK=0"});
+  const Finished record = Record({}, {"sh", "-c", emitter + "; " + emitter},
+                                 {"RANK=0", "WORLD_SIZE=1", "LOCAL_RANK=0"});
+  EXPECT_THAT(record.err, HasSubstr("tutti: 1 rank in 2 attempts, "));
   EXPECT_THAT(Files(), ElementsAre("attempt-1/rank-00000.sqlite", "rank-00000.sqlite"));
   auto second = Open("attempt-1/rank-00000.sqlite");
   EXPECT_EQ(Number(second, "SELECT attempt FROM process"), 1);

@@ -68,7 +68,7 @@ TEST_F(SpaceTest, AFileSizeLimitIsAFullDisk) {
   const int64_t kept = Number(trace, "SELECT count(*) FROM cpu_op WHERE end_ns IS NOT NULL");
   const int64_t lost =
       Number(trace, "SELECT coalesce(sum(count), 0) FROM trace_stat WHERE severity = 'data_loss'");
-  EXPECT_GT(kept, 10'000);
+  EXPECT_GT(kept, 1'000);  // what the buffers hold, at least
   EXPECT_EQ(kept + lost, 200'000) << record.err;
 }
 

@@ -6,6 +6,7 @@
 
 #include "tracer/core/process_info.h"
 #include "tracer/core/span_stack.h"
+#include "tracer/core/thread_end.h"
 
 namespace tutti::tracer {
 namespace {
@@ -57,17 +58,30 @@ uint32_t CountBits(uint32_t mask) noexcept {
   return count;
 }
 
+// Whether a ring that an ended thread left is at least half empty.
+bool HasRoomForAThread(const RingRef& ref) noexcept {
+  const uint64_t head = ref.header->head.load(std::memory_order_relaxed);
+  const uint64_t tail = ref.header->tail.load(std::memory_order_relaxed);
+  return head - tail <= ref.capacity_cells / 2;
+}
+
+// Whether the ring is this thread's now. |even_full|: also if it was left with little room.
+bool TryClaim(const RingRef& ref, bool even_full) noexcept {
+  auto owner = ref.header->owner.load(std::memory_order_relaxed);
+  if (owner == wire::RingOwner::kReleased) {
+    if (!even_full && !HasRoomForAThread(ref)) return false;
+  } else if (owner != wire::RingOwner::kFree) {
+    return false;
+  }
+  return ref.header->owner.compare_exchange_strong(owner, wire::RingOwner::kClaimed,
+                                                   std::memory_order_acq_rel);
+}
+
 // Claims the first free ring of at least |size_class|, nullptr if there is none.
-ThreadState* ClaimRing(const Gate& gate, uint32_t size_class) noexcept {
+ThreadState* ClaimRing(const Gate& gate, uint32_t size_class, bool even_full) noexcept {
   for (uint32_t i = 0; i < gate.ring_count; ++i) {
     const RingRef& ref = gate.rings[i];
-    if (ref.size_class < size_class) continue;
-    auto owner = wire::RingOwner::kFree;
-    if (ref.header->owner.load(std::memory_order_relaxed) != owner) continue;
-    if (!ref.header->owner.compare_exchange_strong(owner, wire::RingOwner::kClaimed,
-                                                   std::memory_order_acq_rel)) {
-      continue;
-    }
+    if (ref.size_class < size_class || !TryClaim(ref, even_full)) continue;
     ThreadState& thread = gate.threads[i];
     thread.ring = ref.header;
     thread.cells = ref.cells;
@@ -112,7 +126,8 @@ void Entry::Claim() noexcept {
     return;
   }
   const ErrnoKeeper keeper;
-  ThreadState* const thread = ClaimRing(gate_, 0);
+  ThreadState* thread = ClaimRing(gate_, 0, false);
+  if (thread == nullptr) thread = ClaimRing(gate_, 0, true);
   if (thread == nullptr) {
     slot.claim_countdown = kClaimCountdown;
     return;
@@ -120,6 +135,7 @@ void Entry::Claim() noexcept {
   const pid_t tid = ThreadId();
   PublishOwner(*thread, static_cast<uint32_t>(tid), ThreadStartTicks(tid));
   slot.state = thread_ = thread;
+  ReleaseRingAtThreadEnd();
   EmitThread();
   MovePending(slot.no_ring, *thread, LossReason::kNoRing);
 }
@@ -185,7 +201,7 @@ bool Entry::HasRoom(uint32_t cells) noexcept {
 // Goes on in a free ring of a larger class. The collector drains what the old one holds.
 bool Entry::MoveUp() noexcept {
   ThreadState& old = *thread_;
-  ThreadState* const larger = ClaimRing(gate_, old.size_class + 1);
+  ThreadState* const larger = ClaimRing(gate_, old.size_class + 1, false);
   if (larger == nullptr) return false;
   PublishOwner(*larger, old.tid, old.start_ticks);
   for (uint32_t i = 0; i < StoredSpans(old); ++i) SpanAt(*larger, i) = SpanAt(old, i);

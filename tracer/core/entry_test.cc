@@ -239,11 +239,60 @@ TEST_F(EntryTest, RingsOfEndedThreadsAreUsedAgain) {
     const std::vector<DrainedRecord> records = reader().Drain();
     ASSERT_EQ(records.size(), 4u);
     EXPECT_EQ(records[0].As<wire::ThreadRecord>().generation, round + 1);
-    EXPECT_EQ(records[0].tid, tid);
+    EXPECT_EQ(records[0].As<wire::ThreadRecord>().tid, tid);
     reader().FreeRings([](uint32_t) { return false; });
     EXPECT_EQ(reader().ring(records[0].ring).tid.load(), 0u);
   }
   EXPECT_EQ(reader().Lost(LossReason::kNoRing), 0u);
+}
+
+TEST_F(EntryTest, AnEndedThreadsRingIsTheNextThreadsWithWhatItHolds) {
+  BecomeRank({1024, 1u << 16, {{1, 64}}});
+  for (uint64_t thread = 0; thread < 3; ++thread) {
+    std::thread([&] { EXPECT_EQ(EmitMarks(10 * thread, 10 * thread + 2), 2u); }).join();
+    EXPECT_EQ(reader().ring(0).owner.load(), wire::RingOwner::kReleased);
+    EXPECT_EQ(reader().ring(0).tid.load(), 0u);
+  }
+  EXPECT_EQ(reader().Lost(LossReason::kNoRing), 0u);
+  std::vector<uint64_t> sequences;
+  std::vector<uint32_t> generations;
+  for (const DrainedRecord& record : reader().Drain()) {
+    if (record.kind() == RecordKind::kThread) {
+      generations.push_back(record.As<wire::ThreadRecord>().generation);
+    } else {
+      sequences.push_back(SequenceOf(record));
+    }
+  }
+  EXPECT_EQ(generations, (std::vector<uint32_t>{1, 2, 3}));
+  EXPECT_EQ(sequences, (std::vector<uint64_t>{0, 1, 10, 11, 20, 21}));
+}
+
+TEST_F(EntryTest, ARingLeftWithLittleRoomIsTakenLast) {
+  BecomeRank({1024, 1u << 16, {{2, 64}}});
+  std::thread([] { EmitMarks(0, 40); }).join();
+  std::thread([] { EmitMarks(0, 1); }).join();
+  EXPECT_EQ(reader().ring(1).generation.load(), 1u);
+  std::atomic<bool> stop{false};
+  std::thread holder([&] {
+    EmitMarks(0, 1);  // takes ring 1 again
+    while (!stop.load()) std::this_thread::yield();
+  });
+  while (reader().ring(1).owner.load() != wire::RingOwner::kClaimed) std::this_thread::yield();
+  std::thread([] { EXPECT_EQ(EmitMarks(0, 1), 1u); }).join();
+  EXPECT_EQ(reader().ring(0).generation.load(), 2u);
+  stop.store(true);
+  holder.join();
+}
+
+// What was open stays for the collector to see; it frees such a ring itself.
+TEST_F(EntryTest, AThreadThatEndsInsideASpanKeepsItsRing) {
+  BecomeRank({1024, 1u << 16, {{1, 64}}});
+  std::thread([] {
+    Entry entry(kCaptureAlways);
+    entry.BeginSpan(wire::OpenSpan{});
+  }).join();
+  EXPECT_EQ(reader().ring(0).owner.load(), wire::RingOwner::kClaimed);
+  EXPECT_EQ(reader().ring(0).open_depth.load(), 1u);
 }
 
 TEST_F(EntryTest, ManyThreadsEachKeepTheirOwnOrder) {

@@ -13,6 +13,7 @@
 #include "tracer/core/note.h"
 #include "tracer/core/preload.h"
 #include "tracer/core/process_info.h"
+#include "tracer/core/thread_end.h"
 #include "tracer/core/thread_state.h"
 
 namespace tutti::tracer {
@@ -162,6 +163,7 @@ bool Promote(const char* reason) noexcept {
     gate.state.store(SessionState::kDisabled, std::memory_order_release);
     return false;
   }
+  PrepareThreadEnds();
   if (!AskCollector(reason, &gate)) {
     gate.state.store(SessionState::kDisabled, std::memory_order_release);
     return false;

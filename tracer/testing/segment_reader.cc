@@ -76,7 +76,9 @@ void SegmentReader::FreeRings(bool (*is_alive)(uint32_t tid)) {
     wire::RingHeader& candidate = ring(i);
     const RingOwner owner = candidate.owner.load(std::memory_order_acquire);
     const uint32_t tid = candidate.tid.load(std::memory_order_acquire);
-    if (owner == RingOwner::kFree || candidate.head.load() != candidate.tail.load()) continue;
+    if (owner == RingOwner::kFree || owner == RingOwner::kReleased ||
+        candidate.head.load() != candidate.tail.load())
+      continue;
     if (owner == RingOwner::kClaimed && (tid == 0 || is_alive(tid))) continue;
     candidate.tid.store(0, std::memory_order_relaxed);
     candidate.owner.store(RingOwner::kFree, std::memory_order_release);
