@@ -9,7 +9,17 @@ import pathlib
 import re
 import sys
 
-STAGES = ("common", "schema", "tracer", "collector", "analyzer", "viewer", "cli", "workloads")
+STAGES = (
+    "common",
+    "schema",
+    "tracer",
+    "collector",
+    "analyzer",
+    "exporter",
+    "viewer",
+    "cli",
+    "workloads",
+)
 
 # Layer -> the layers that its files may include, besides their own. A file belongs to the
 # longest layer that its path starts with.
@@ -22,14 +32,15 @@ ALLOWED = {
     "tracer/sources": ["tracer/core", "common/wire"],
     "collector": ["common", "schema"],
     "analyzer": ["common", "schema"],
+    "exporter": ["common", "schema"],
     "viewer": ["common", "schema"],
-    "cli": ["common", "schema", "collector", "analyzer", "viewer"],
+    "cli": ["common", "schema", "collector", "analyzer", "exporter", "viewer"],
     "workloads": ["tracer/annotate"],
 }
 
 # Stages, and parts of one that stand alone, of which all of cli together may include one header:
 # the facade.
-FACADES = ("schema", "collector", "analyzer", "analyzer/compare", "viewer")
+FACADES = ("schema", "collector", "analyzer", "analyzer/compare", "exporter", "viewer")
 
 # In these folders no two files of different names may include each other: sources are
 # independent of one another, and passes meet in derived tables.
