@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "collector/record.h"
+#include "collector/collector.h"
 #include "common/status.h"
 
 namespace tutti::cli {

@@ -1,6 +1,5 @@
-// The collector's front door. `tutti record`: runs a command under the tracer and writes
-// what its ranks did into a run directory. Commands that read a run call Salvage first,
-// which finishes what killed recordings left behind (salvage.h, included here).
+// `tutti record`: runs a command under the tracer and writes what its ranks did into a run
+// directory. Part of the front door (collector.h).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +8,6 @@
 #include <vector>
 
 #include "collector/convert/spool_scan.h"
-#include "collector/salvage.h"
 #include "collector/session/rank_selector.h"
 #include "common/status.h"
 

@@ -1,5 +1,5 @@
 // For commands that read a run: finishes what recordings left behind whose processes were
-// killed, or whose disk was full. Part of the front door (record.h).
+// killed, or whose disk was full. Part of the front door (collector.h).
 #pragma once
 
 #include <string>
