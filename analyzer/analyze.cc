@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -14,6 +16,8 @@
 #include "analyzer/run_context.h"
 #include "analyzer/run_files.h"
 #include "analyzer/runner.h"
+#include "analyzer/sources_hash.h"
+#include "common/text.h"
 #include "schema/reader.h"
 #include "schema/sql.h"
 #include "schema/trace_file.h"
@@ -21,8 +25,9 @@
 namespace tutti::analyzer {
 namespace {
 
-// Grows with every change of what the passes compute: older analyses are made anew.
-constexpr const char* kAnalyzerVersion = "1";
+// Changes with the sources of the analyzer and the derived tables: older analyses are made
+// anew, and nobody can forget to say so.
+std::string AnalyzerVersion() { return std::string(kSourcesHash); }
 
 // Deletes what a failed analysis leaves behind.
 class TemporaryFile {
@@ -73,29 +78,61 @@ struct Attempt {
   std::optional<size_t> failed_file;  // leave it out and try again
 };
 
-Attempt RunAllPasses(const std::string& path, const RunFiles& files,
+// What the user decides, and a text that differs where that differs.
+struct Decisions {
+  PassOptions options;
+  std::string key;
+};
+
+Result<std::string> ReadText(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return NotFoundError(path + ": " + std::strerror(errno));
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (file.bad()) return IoError(path + ": " + std::strerror(errno));
+  return text;
+}
+
+Result<Decisions> DecisionsOf(const AnalyzeOptions& options) {
+  Decisions decisions;
+  decisions.options.trace_bytes = options.trace_bytes;
+  decisions.options.step_range = options.step_range;
+  if (!options.step_range.empty()) decisions.key = "step range: " + options.step_range + "\n";
+  if (options.kernel_rules.empty()) return decisions;
+  TUTTI_ASSIGN_OR_RETURN(const std::string text, ReadText(options.kernel_rules));
+  TUTTI_ASSIGN_OR_RETURN(decisions.options.kernel_rules,
+                         KernelRules::Parse(text, options.kernel_rules));
+  decisions.key += "kernel rules:\n" + ToStorableText(text);
+  return decisions;
+}
+
+Attempt RunAllPasses(const std::string& path, const RunFiles& files, const Decisions& decisions,
                      const AnalyzeOptions& options) {
   Result<schema::Database> derived = schema::Database::Create(path);
   if (!derived.ok()) return {derived.status(), {}};
   if (const Status made = MakeTables(*derived); !made.ok()) return {made, {}};
-  PassOptions pass_options;
-  pass_options.trace_bytes = options.trace_bytes;
-  RunContext context(*derived, files, pass_options);
+  RunContext context(*derived, files, decisions.options);
   Status status = RunPasses(AllPasses(), context, options.progress);
   if (status.ok()) {
-    const schema::RunMetaRow version{"analyzer.version", kAnalyzerVersion};
-    status = context.Write(std::span<const schema::RunMetaRow>(&version, 1));
+    status = context.Write(std::vector<schema::RunMetaRow>{{"analyzer.version", AnalyzerVersion()},
+                                                           {"analyzer.options", decisions.key}});
   }
   return {status, context.failed_file()};
 }
 
-// Whether the analysis at `path` is of exactly these files by this analyzer.
-bool IsCurrent(const std::string& path, const RunFiles& files) {
+bool HasMeta(schema::Database& analysis, const char* key, const std::string& expected) {
+  const Result<std::string> value = analysis.QueryOne<std::string>(
+      "SELECT value FROM run_meta WHERE key = '" + std::string(key) + "'");
+  return value.ok() && *value == expected;
+}
+
+// Whether the analysis at `path` is of exactly these files by this analyzer, as decided.
+bool IsCurrent(const std::string& path, const RunFiles& files, const Decisions& decisions) {
   Result<schema::Database> analysis = schema::Database::OpenReadOnly(path, {.quick_check = false});
   if (!analysis.ok()) return false;
-  const Result<std::string> version =
-      analysis->QueryOne<std::string>("SELECT value FROM run_meta WHERE key = 'analyzer.version'");
-  if (!version.ok() || *version != kAnalyzerVersion) return false;
+  if (!HasMeta(*analysis, "analyzer.version", AnalyzerVersion()) ||
+      !HasMeta(*analysis, "analyzer.options", decisions.key)) {
+    return false;
+  }
   const auto inputs = schema::ReadAll<schema::InputFileRow>(*analysis, "ORDER BY id");
   if (!inputs.ok() || inputs->size() != files.traces.size()) return false;
   for (size_t i = 0; i < files.traces.size(); ++i) {
@@ -118,10 +155,11 @@ bool HasDerivedTables(const std::string& path) {
 
 Result<Analysis> Analyze(const std::string& run_or_file, const AnalyzeOptions& options) {
   TUTTI_ASSIGN_OR_RETURN(RunFiles files, FindRunFiles(run_or_file));
+  TUTTI_ASSIGN_OR_RETURN(const Decisions decisions, DecisionsOf(options));
   const std::string target = options.output.empty() ? files.analysis : options.output;
   for (;;) {
     const TemporaryFile temporary(target);
-    const Attempt attempt = RunAllPasses(temporary.path(), files, options);
+    const Attempt attempt = RunAllPasses(temporary.path(), files, decisions, options);
     if (attempt.status.ok()) {
       TUTTI_RETURN_IF_ERROR(SyncToDisk(temporary.path()));
       TUTTI_RETURN_IF_ERROR(temporary.MoveTo(target));
@@ -138,7 +176,8 @@ Result<Analysis> EnsureAnalyzed(const std::string& run_or_file, const AnalyzeOpt
   if (HasDerivedTables(run_or_file)) return Analysis{run_or_file, false};
   TUTTI_ASSIGN_OR_RETURN(const RunFiles files, FindRunFiles(run_or_file));
   const std::string target = options.output.empty() ? files.analysis : options.output;
-  if (IsCurrent(target, files)) return Analysis{target, false};
+  TUTTI_ASSIGN_OR_RETURN(const Decisions decisions, DecisionsOf(options));
+  if (IsCurrent(target, files, decisions)) return Analysis{target, false};
   return Analyze(run_or_file, options);
 }
 

@@ -20,6 +20,11 @@ namespace tutti::analyzer {
 struct AnalyzeOptions {
   std::string output;                    // "" RUN/run.sqlite, or FILE.run.sqlite for a single file
   size_t trace_bytes = size_t{1} << 30;  // raw rows kept in memory at once, roughly
+  // A file of rules that say which kernels communicate, compute or copy, before what their
+  // names say (metrics/kernel_names.h describes it); "" none.
+  std::string kernel_rules;
+  // Name of the user's range that is a step, where no steps are marked; "" none.
+  std::string step_range;
   // Called before each pass: its name, its place from 0, and how many there are.
   std::function<void(std::string_view pass, size_t index, size_t count)> progress;
 };
@@ -35,7 +40,7 @@ struct Analysis {
 Result<Analysis> Analyze(const std::string& run_or_file, const AnalyzeOptions& options);
 
 // The same if there is no analysis yet, or a trace changed since, or another version of
-// the analyzer made it. A file with derived tables is taken as it is.
+// the analyzer or other options made it. A file with derived tables is taken as it is.
 Result<Analysis> EnsureAnalyzed(const std::string& run_or_file, const AnalyzeOptions& options);
 
 enum class ReportFormat { kText, kJson, kMarkdown };

@@ -5,6 +5,7 @@
 namespace tutti::analyzer {
 
 extern const Pass kRunIndexPass;
+extern const Pass kClockPass;
 extern const Pass kLanesPass;
 extern const Pass kStepWindowPass;
 extern const Pass kCollectivePass;
@@ -14,6 +15,11 @@ extern const Pass kBackwardPass;
 extern const Pass kDataWaitPass;
 extern const Pass kMemoryPass;
 extern const Pass kOpStatsPass;
+extern const Pass kDevicePass;
+extern const Pass kKernelsPass;
+extern const Pass kLaunchesPass;
+extern const Pass kCopiesPass;
+extern const Pass kDeviceMetricsPass;
 extern const Pass kThroughputPass;
 extern const Pass kStragglerPass;
 extern const Pass kSummaryPass;
@@ -21,9 +27,10 @@ extern const Pass kFindingsPass;
 
 std::span<const Pass> AllPasses() {
   static const std::array kPasses = {
-      kRunIndexPass,   kLanesPass,     kStepWindowPass, kCollectivePass, kStepBreakdownPass,
-      kOverlapPass,    kBackwardPass,  kDataWaitPass,   kMemoryPass,     kOpStatsPass,
-      kThroughputPass, kStragglerPass, kSummaryPass,    kFindingsPass};
+      kRunIndexPass,      kClockPass,      kLanesPass,     kStepWindowPass, kCollectivePass,
+      kStepBreakdownPass, kOverlapPass,    kBackwardPass,  kDataWaitPass,   kMemoryPass,
+      kOpStatsPass,       kDevicePass,     kKernelsPass,   kLaunchesPass,   kCopiesPass,
+      kDeviceMetricsPass, kThroughputPass, kStragglerPass, kSummaryPass,    kFindingsPass};
   return kPasses;
 }
 

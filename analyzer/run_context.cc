@@ -21,6 +21,28 @@ Result<std::vector<schema::RankRow>> RunContext::Ranks() {
   return Read<schema::RankRow>("ORDER BY rank");
 }
 
+Status RunContext::SetClock(const schema::RankRow& rank, int64_t domain, int64_t offset_ns,
+                            std::optional<int64_t> error_ns) {
+  const int64_t moved_ns = offset_ns - rank.clock_offset_ns;
+  TUTTI_ASSIGN_OR_RETURN(
+      schema::Statement clock,
+      derived_.Prepare("UPDATE rank SET clock_domain = ?2, clock_offset_ns = ?3, clock_error_ns ="
+                       " ?4, begin_ns = begin_ns + ?5, end_ns = end_ns + ?5 WHERE rank = ?1"));
+  TUTTI_RETURN_IF_ERROR(clock.BindAll(rank.rank, domain, offset_ns, error_ns, moved_ns));
+  TUTTI_RETURN_IF_ERROR(clock.Step().status());
+  TUTTI_ASSIGN_OR_RETURN(schema::Statement issues,
+                         derived_.Prepare("UPDATE data_issue SET begin_ns = begin_ns + ?2, end_ns ="
+                                          " end_ns + ?2 WHERE rank = ?1"));
+  TUTTI_RETURN_IF_ERROR(issues.BindAll(rank.rank, moved_ns));
+  TUTTI_RETURN_IF_ERROR(issues.Step().status());
+  traces_.remove_if([&](const OpenTrace& open) {
+    if (open.rank != rank.rank || moved_ns == 0) return false;
+    CountBad(open);
+    return true;
+  });
+  return OkStatus();
+}
+
 Result<RankTrace*> RunContext::Trace(const schema::RankRow& rank) {
   const auto found = std::find_if(traces_.begin(), traces_.end(),
                                   [&](const OpenTrace& open) { return open.rank == rank.rank; });

@@ -59,6 +59,10 @@ class RunContext {
 
   // The ranks in use, in order. Empty before run_index ran.
   Result<std::vector<schema::RankRow>> Ranks();
+  // Changes a rank's clock: its rows are read again on the new time, and what was written of
+  // it in aligned time is moved.
+  Status SetClock(const schema::RankRow& rank, int64_t domain, int64_t offset_ns,
+                  std::optional<int64_t> error_ns);
   // The trace of a rank in use. On failure failed_file() tells whose it was.
   Result<RankTrace*> Trace(const schema::RankRow& rank);
   // Calls function(rank, trace) -> Status for every rank in use.

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "cli/analysis_options.h"
 #include "cli/progress.h"
 #include "cli/verb.h"
 
@@ -13,6 +14,7 @@ namespace {
 struct AnalyzeArguments {
   std::string run;
   std::string output;
+  AnalysisArguments analysis;
 };
 
 std::string Quoted(const std::string& text) {
@@ -37,9 +39,11 @@ void AddAnalyze(CLI::App& app, Invocation& invocation) {
       ->add_option("-o,--output", arguments->output,
                    "Where the derived tables go (default: RUN/run.sqlite, FILE.run.sqlite)")
       ->option_text("PATH");
+  AddAnalysisOptions(*analyze, arguments->analysis);
   analyze->callback([arguments, &invocation] {
     analyzer::AnalyzeOptions options = WithProgress();
     options.output = arguments->output;
+    arguments->analysis.ApplyTo(options);
     const Result<analyzer::Analysis> analysis = analyzer::Analyze(arguments->run, options);
     if (!analysis.ok()) {
       invocation.Fail(analysis.status());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/analyze.h"
+#include "cli/analysis_options.h"
 #include "cli/open_run.h"
 #include "cli/progress.h"
 #include "cli/verb.h"
@@ -24,6 +25,7 @@ struct ReportArguments {
   std::vector<std::string> fail_on;
   bool strict = false;
   int64_t max_loss = 0;
+  AnalysisArguments analysis;
 };
 
 Result<std::vector<analyzer::Gate>> ParseGates(const std::vector<std::string>& texts) {
@@ -62,8 +64,9 @@ Result<bool> IsPartial(const std::string& analysis, int64_t max_loss) {
 Result<int> Report(const ReportArguments& arguments, const Invocation& invocation) {
   TUTTI_ASSIGN_OR_RETURN(const auto gates, ParseGates(arguments.fail_on));
   TUTTI_ASSIGN_OR_RETURN(const std::string run, OpenRun(arguments.run));
-  TUTTI_ASSIGN_OR_RETURN(const analyzer::Analysis analysis,
-                         analyzer::EnsureAnalyzed(run, WithProgress()));
+  analyzer::AnalyzeOptions analyze = WithProgress();
+  arguments.analysis.ApplyTo(analyze);
+  TUTTI_ASSIGN_OR_RETURN(const analyzer::Analysis analysis, analyzer::EnsureAnalyzed(run, analyze));
   analyzer::ReportOptions options;
   options.format = invocation.json ? ReportFormat::kJson : arguments.format;
   options.colour = UseColor(invocation.color, STDOUT_FILENO);
@@ -103,6 +106,7 @@ void AddOptions(CLI::App& report, ReportArguments& arguments) {
       ->envname("TUTTI_MAX_LOSS")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  AddAnalysisOptions(report, arguments.analysis);
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ CREATE TABLE run_step (
   number         INTEGER NOT NULL,     -- as the program numbered it; = step where inferred
   occurrence     INTEGER NOT NULL,     -- 0 the first step with this number, 1 the second, …
   origin         TEXT NOT NULL CHECK (origin IN
-                   ('annotate', 'profiler_step', 'nvtx', 'inferred_optimizer', 'inferred_collective', 'whole_trace')),  -- what marked it, or how it was inferred
+                   ('annotate', 'profiler_step', 'nvtx', 'range', 'inferred_optimizer', 'inferred_collective', 'whole_trace')),  -- what marked it, or how it was inferred
   ranks          INTEGER NOT NULL,     -- ranks that have it
   begin_ns       INTEGER NOT NULL,     -- earliest begin of its windows
   end_ns         INTEGER NOT NULL,     -- latest end of its windows
@@ -293,15 +293,48 @@ CREATE TABLE memory_timeline (
   PRIMARY KEY (rank, device_type, device_id, begin_ns)
 ) STRICT, WITHOUT ROWID;
 
+-- What holds an allocator's memory at its peak, by the stack that allocated it; only where
+-- stacks were traced. Written by passes/memory.cc.
+CREATE TABLE memory_holder (
+  rank        INTEGER NOT NULL REFERENCES rank (rank),
+  device_type TEXT NOT NULL,     -- as in memory_peak
+  device_id   INTEGER NOT NULL,  -- as in memory_peak
+  ordinal     INTEGER NOT NULL,  -- most bytes first, from 0
+  bytes       INTEGER NOT NULL,  -- of its blocks that are live at the peak
+  blocks      INTEGER NOT NULL,  -- how many these are
+  stack       TEXT NOT NULL,     -- innermost frame first, one a line; '' allocated before the trace begins, or untold
+  PRIMARY KEY (rank, device_type, device_id, ordinal)
+) STRICT, WITHOUT ROWID;
+
+-- What a caching allocator held when a snapshot of it was taken. Written by passes/memory.cc.
+CREATE TABLE memory_state (
+  rank                  INTEGER NOT NULL REFERENCES rank (rank),
+  device_id             INTEGER NOT NULL,  -- its GPU
+  segments              INTEGER NOT NULL,  -- pieces of memory from the driver
+  reserved_bytes        INTEGER NOT NULL,  -- in them
+  allocated_bytes       INTEGER NOT NULL,  -- that the program holds
+  pending_bytes         INTEGER NOT NULL,  -- freed, but a stream still uses them
+  free_segment_bytes    INTEGER NOT NULL,  -- in segments that nothing lives in: empty_cache() would return them
+  inactive_split_bytes  INTEGER NOT NULL,  -- unused parts of segments in use: fragmentation
+  inactive_split_blocks INTEGER NOT NULL,  -- how many parts
+  largest_free_bytes    INTEGER NOT NULL,  -- largest block that is unused
+  PRIMARY KEY (rank, device_id),
+  CHECK (allocated_bytes + pending_bytes + free_segment_bytes + inactive_split_bytes = reserved_bytes)
+) STRICT, WITHOUT ROWID;
+
 -- Operators and kernels by name. Written by passes/op_stats.cc.
 CREATE TABLE op_stats (
   rank           INTEGER NOT NULL REFERENCES rank (rank),
   kind           TEXT NOT NULL CHECK (kind IN ('operator', 'backward', 'user', 'kernel', 'memcpy', 'memset')),  -- what ran
   name           TEXT NOT NULL,     -- of the operator, backward function, user range, kernel or copy kind
   on_compute     INTEGER NOT NULL CHECK (on_compute IN (0, 1)),  -- 1: on compute lanes, 0: on others (loaders, communication)
+  category       TEXT,              -- what a kernel, copy or fill does: 'gemm', 'attention', 'convolution', 'normalisation', 'softmax',
+                                    -- 'elementwise', 'reduction', 'optimizer', 'layout', 'indexing', 'pooling', 'loss', 'comm_all_reduce', …, 'comm_other', 'copy', 'fill', 'other'; NULL operators
+  uses_tensor_cores INTEGER CHECK (uses_tensor_cores IN (0, 1)),  -- 1: its name says so, 0: it could but its name does not say so, NULL: it could not
   count          INTEGER NOT NULL,  -- finished ones in the whole trace
   total_ns       INTEGER NOT NULL,  -- sum of their durations
   self_ns        INTEGER NOT NULL,  -- the same without the spans below them on their thread
+  min_ns         INTEGER NOT NULL,  -- shortest
   p50_ns         INTEGER NOT NULL,  -- duration, lower nearest rank
   p90_ns         INTEGER NOT NULL,  -- the same
   p99_ns         INTEGER NOT NULL,  -- the same
@@ -309,6 +342,174 @@ CREATE TABLE op_stats (
   steady_count   INTEGER NOT NULL,  -- those that began in a window of a steady step
   steady_self_ns INTEGER NOT NULL,  -- self time of those
   PRIMARY KEY (rank, kind, name, on_compute)
+) STRICT, WITHOUT ROWID;
+
+-- GPUs of each rank over the whole trace, from the first to the last of their work. Written by
+-- passes/device.cc.
+CREATE TABLE device_summary (
+  rank             INTEGER NOT NULL REFERENCES rank (rank),
+  device_id        INTEGER NOT NULL,  -- as the process numbers it
+  kernels          INTEGER NOT NULL,  -- with times
+  copies           INTEGER NOT NULL,  -- copies and fills with times
+  begin_ns         INTEGER NOT NULL,  -- its first work begins
+  end_ns           INTEGER NOT NULL,  -- its last work ends
+  busy_ns          INTEGER NOT NULL,  -- anything runs; overlapping work counts once
+  compute_ns       INTEGER NOT NULL,  -- kernels run that don't communicate
+  comm_ns          INTEGER NOT NULL,  -- kernels run that communicate
+  copy_ns          INTEGER NOT NULL,  -- copies or fills run
+  work_ns          INTEGER NOT NULL,  -- sum of all durations; by busy_ns it is the mean number of things that run at once
+  gaps             INTEGER NOT NULL,  -- stretches in which nothing runs
+  idle_host_ns     INTEGER NOT NULL CHECK (idle_host_ns >= 0),      -- of them, before the launch call of what ends the gap returned
+  idle_launched_ns INTEGER NOT NULL CHECK (idle_launched_ns >= 0),  -- it was launched, but had not begun
+  idle_unknown_ns  INTEGER NOT NULL CHECK (idle_unknown_ns >= 0),   -- its launch is not known
+  tensor_able_ns   INTEGER NOT NULL,  -- sum of durations of kernels that could use tensor cores: GEMM, attention, convolution
+  tensor_core_ns   INTEGER NOT NULL CHECK (tensor_core_ns BETWEEN 0 AND tensor_able_ns),  -- of them, those whose names say that they do
+  PRIMARY KEY (rank, device_id),
+  CHECK (busy_ns + idle_host_ns + idle_launched_ns + idle_unknown_ns = end_ns - begin_ns)
+) STRICT, WITHOUT ROWID;
+
+-- GPUs of each rank and step. Written by passes/device.cc.
+CREATE TABLE step_device (
+  rank             INTEGER NOT NULL REFERENCES rank (rank),
+  step             INTEGER NOT NULL REFERENCES run_step (step),
+  device_id        INTEGER NOT NULL,  -- as in device_summary
+  step_ns          INTEGER NOT NULL,  -- length of the window
+  kernels          INTEGER NOT NULL,  -- that begin in the window
+  busy_ns          INTEGER NOT NULL,  -- as in device_summary, inside the window
+  compute_ns       INTEGER NOT NULL,  -- the same
+  comm_ns          INTEGER NOT NULL,  -- the same
+  copy_ns          INTEGER NOT NULL,  -- the same
+  idle_host_ns     INTEGER NOT NULL CHECK (idle_host_ns >= 0),      -- the same
+  idle_launched_ns INTEGER NOT NULL CHECK (idle_launched_ns >= 0),  -- the same
+  idle_unknown_ns  INTEGER NOT NULL CHECK (idle_unknown_ns >= 0),   -- the same
+  PRIMARY KEY (step, rank, device_id),
+  CHECK (busy_ns + idle_host_ns + idle_launched_ns + idle_unknown_ns = step_ns)
+) STRICT, WITHOUT ROWID;
+
+-- Gaps of each stream between its first and its last work. They are not gaps of the GPU:
+-- another stream may run. Written by passes/device.cc.
+CREATE TABLE stream_idle (
+  rank           INTEGER NOT NULL REFERENCES rank (rank),
+  device_id      INTEGER NOT NULL,  -- as in lane
+  stream_id      INTEGER NOT NULL,  -- as in lane
+  work           INTEGER NOT NULL,  -- kernels, copies and fills on it
+  busy_ns        INTEGER NOT NULL,  -- union of them
+  gaps           INTEGER NOT NULL,  -- stretches between them
+  longest_gap_ns INTEGER NOT NULL,  -- longest of these, 0 none
+  host_wait_ns   INTEGER NOT NULL CHECK (host_wait_ns >= 0),    -- before the launch call of what ends the gap returned
+  kernel_wait_ns INTEGER NOT NULL CHECK (kernel_wait_ns >= 0),  -- launched; another stream of the GPU runs
+  latency_ns     INTEGER NOT NULL CHECK (latency_ns >= 0),      -- launched; nothing runs on the GPU
+  unknown_ns     INTEGER NOT NULL CHECK (unknown_ns >= 0),      -- the launch is not known
+  PRIMARY KEY (rank, device_id, stream_id)
+) STRICT, WITHOUT ROWID;
+
+-- How many streams of a GPU work at once. Written by passes/device.cc.
+CREATE TABLE stream_concurrency (
+  rank      INTEGER NOT NULL REFERENCES rank (rank),
+  device_id INTEGER NOT NULL,  -- as in device_summary
+  streams   INTEGER NOT NULL,  -- so many streams at once, 0 none
+  total_ns  INTEGER NOT NULL,  -- time, over device_summary's span, in which it was so; adds up to it
+  PRIMARY KEY (rank, device_id, streams)
+) STRICT, WITHOUT ROWID;
+
+-- Kernels, copies and fills of each step by what they do: those that were launched in it, or,
+-- where the launch is not known, begin in its window. Written by passes/kernels.cc.
+CREATE TABLE step_category (
+  rank       INTEGER NOT NULL REFERENCES rank (rank),
+  step       INTEGER NOT NULL REFERENCES run_step (step),
+  category   TEXT NOT NULL,     -- as in op_stats
+  count      INTEGER NOT NULL,  -- how many
+  total_ns   INTEGER NOT NULL,  -- sum of their durations
+  longest_ns INTEGER NOT NULL,  -- longest of them
+  PRIMARY KEY (step, rank, category)
+) STRICT, WITHOUT ROWID;
+
+-- The same by name, of the 32 names that take most time on a rank. Others: v_kernel of its file.
+-- Written by passes/kernels.cc.
+CREATE TABLE step_kernel (
+  rank       INTEGER NOT NULL REFERENCES rank (rank),
+  step       INTEGER NOT NULL REFERENCES run_step (step),
+  name       TEXT NOT NULL,     -- as in op_stats
+  count      INTEGER NOT NULL,  -- how many
+  total_ns   INTEGER NOT NULL,  -- sum of their durations
+  longest_ns INTEGER NOT NULL,  -- longest of them
+  PRIMARY KEY (step, rank, name)
+) STRICT, WITHOUT ROWID;
+
+-- Nodes of CUDA graphs over all their launches. Written by passes/kernels.cc.
+CREATE TABLE graph_node (
+  rank          INTEGER NOT NULL REFERENCES rank (rank),
+  graph_node_id INTEGER NOT NULL,  -- as in kernel
+  name          TEXT NOT NULL,     -- of its kernel, copy or fill
+  count         INTEGER NOT NULL,  -- times that it ran
+  total_ns      INTEGER NOT NULL,  -- sum of its durations
+  p50_ns        INTEGER NOT NULL,  -- lower nearest rank
+  max_ns        INTEGER NOT NULL,  -- longest
+  PRIMARY KEY (rank, graph_node_id, name)
+) STRICT, WITHOUT ROWID;
+
+-- Calls that launched work on a GPU, by name. Written by passes/launches.cc.
+CREATE TABLE launch_stats (
+  rank         INTEGER NOT NULL REFERENCES rank (rank),
+  name         TEXT NOT NULL,     -- e.g. 'cudaLaunchKernel', 'cudaGraphLaunch'
+  calls        INTEGER NOT NULL,  -- calls that launched something: a graph's is one call
+  work         INTEGER NOT NULL,  -- kernels, copies and fills that they launched
+  host_ns      INTEGER NOT NULL,  -- sum of the calls' durations: the cost of launching
+  p50_ns       INTEGER NOT NULL,  -- duration of a call, lower nearest rank
+  p99_ns       INTEGER NOT NULL,  -- the same
+  p50_delay_ns INTEGER NOT NULL,  -- from the end of a call to the begin of its first work, never negative
+  p99_delay_ns INTEGER NOT NULL,  -- the same
+  p50_queue_ns INTEGER NOT NULL,  -- of the delay, while earlier work of the stream ran
+  p99_queue_ns INTEGER NOT NULL,  -- the same
+  skewed       INTEGER NOT NULL,  -- work that seems to begin before its call: clocks of host and GPU differ
+  max_skew_ns  INTEGER NOT NULL,  -- by how much at most
+  PRIMARY KEY (rank, name)
+) STRICT, WITHOUT ROWID;
+
+-- Launches that wait for their stream, over the time of the trace. Written by passes/launches.cc.
+CREATE TABLE stream_queue (
+  rank           INTEGER NOT NULL REFERENCES rank (rank),
+  device_id      INTEGER NOT NULL,  -- as in lane
+  stream_id      INTEGER NOT NULL,  -- as in lane
+  launches       INTEGER NOT NULL,  -- with a known call
+  before_capture INTEGER NOT NULL,  -- work whose call came before the capture began: not in the length
+  launch_unknown INTEGER NOT NULL,  -- other work without a known call: not in the length
+  max_length     INTEGER NOT NULL,  -- most launches that had not begun
+  mean_length    REAL NOT NULL,     -- over time
+  p50_length     INTEGER NOT NULL,  -- half of the time it was at most so long
+  full_ns        INTEGER NOT NULL,  -- time at 1,024 or more, where a launch call blocks
+  PRIMARY KEY (rank, device_id, stream_id)
+) STRICT, WITHOUT ROWID;
+
+-- The same over time: at most 512 equal spans of time per stream. Written by passes/launches.cc.
+CREATE TABLE queue_timeline (
+  rank       INTEGER NOT NULL REFERENCES rank (rank),
+  device_id  INTEGER NOT NULL,  -- as in lane
+  stream_id  INTEGER NOT NULL,  -- as in lane
+  begin_ns   INTEGER NOT NULL,  -- of the span
+  end_ns     INTEGER NOT NULL,  -- the same
+  max_length INTEGER NOT NULL,  -- most launches that had not begun at a moment of the span
+  PRIMARY KEY (rank, device_id, stream_id, begin_ns)
+) STRICT, WITHOUT ROWID;
+
+-- Copies and fills by direction. Written by passes/copies.cc.
+CREATE TABLE copy_stats (
+  rank            INTEGER NOT NULL REFERENCES rank (rank),
+  device_id       INTEGER NOT NULL,  -- GPU that ran them
+  direction       TEXT NOT NULL,     -- 'HtoD', 'DtoH', 'DtoD', 'PtoP', …; 'memset'
+  source          TEXT NOT NULL,     -- kind of memory: 'pageable', 'pinned', 'device'; '' unknown
+  destination     TEXT NOT NULL,     -- the same
+  count           INTEGER NOT NULL,  -- how many
+  steady_count    INTEGER NOT NULL,  -- those that began in a window of a steady step
+  bytes           INTEGER NOT NULL,  -- sum
+  total_ns        INTEGER NOT NULL,  -- sum of their durations
+  exposed_ns      INTEGER NOT NULL,  -- union of them while no kernel runs on the GPU
+  p50_bytes       INTEGER NOT NULL,  -- size, lower nearest rank
+  gb_per_s        REAL,              -- bytes / total_ns; NULL: they took no time
+  min_gb_per_s    REAL,              -- of a copy that took time, NULL none
+  p50_gb_per_s    REAL,              -- the same, lower nearest rank
+  max_gb_per_s    REAL,              -- the same
+  PRIMARY KEY (rank, device_id, direction, source, destination)
 ) STRICT, WITHOUT ROWID;
 
 -- What was worked on in each step, as told by the program. Written by passes/throughput.cc.

@@ -292,22 +292,214 @@ struct MemoryTimelineRow {
             max_bytes, last_bytes)
 };
 
+struct MemoryHolderRow {
+  int64_t rank = 0;
+  std::string device_type = {};
+  int64_t device_id = 0;
+  int64_t ordinal = 0;
+  int64_t bytes = 0;
+  int64_t blocks = 0;
+  std::string stack = {};
+  TUTTI_ROW(MemoryHolderRow, "memory_holder", rank, device_type, device_id, ordinal, bytes, blocks,
+            stack)
+};
+
+struct MemoryStateRow {
+  int64_t rank = 0;
+  int64_t device_id = 0;
+  int64_t segments = 0;
+  int64_t reserved_bytes = 0;
+  int64_t allocated_bytes = 0;
+  int64_t pending_bytes = 0;
+  int64_t free_segment_bytes = 0;
+  int64_t inactive_split_bytes = 0;
+  int64_t inactive_split_blocks = 0;
+  int64_t largest_free_bytes = 0;
+  TUTTI_ROW(MemoryStateRow, "memory_state", rank, device_id, segments, reserved_bytes,
+            allocated_bytes, pending_bytes, free_segment_bytes, inactive_split_bytes,
+            inactive_split_blocks, largest_free_bytes)
+};
+
 struct OpStatsRow {
   int64_t rank = 0;
   std::string kind = {};
   std::string name = {};
   int64_t on_compute = 0;
+  std::optional<std::string> category = {};
+  std::optional<int64_t> uses_tensor_cores = {};
   int64_t count = 0;
   int64_t total_ns = 0;
   int64_t self_ns = 0;
+  int64_t min_ns = 0;
   int64_t p50_ns = 0;
   int64_t p90_ns = 0;
   int64_t p99_ns = 0;
   int64_t max_ns = 0;
   int64_t steady_count = 0;
   int64_t steady_self_ns = 0;
-  TUTTI_ROW(OpStatsRow, "op_stats", rank, kind, name, on_compute, count, total_ns, self_ns, p50_ns,
-            p90_ns, p99_ns, max_ns, steady_count, steady_self_ns)
+  TUTTI_ROW(OpStatsRow, "op_stats", rank, kind, name, on_compute, category, uses_tensor_cores,
+            count, total_ns, self_ns, min_ns, p50_ns, p90_ns, p99_ns, max_ns, steady_count,
+            steady_self_ns)
+};
+
+struct DeviceSummaryRow {
+  int64_t rank = 0;
+  int64_t device_id = 0;
+  int64_t kernels = 0;
+  int64_t copies = 0;
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  int64_t busy_ns = 0;
+  int64_t compute_ns = 0;
+  int64_t comm_ns = 0;
+  int64_t copy_ns = 0;
+  int64_t work_ns = 0;
+  int64_t gaps = 0;
+  int64_t idle_host_ns = 0;
+  int64_t idle_launched_ns = 0;
+  int64_t idle_unknown_ns = 0;
+  int64_t tensor_able_ns = 0;
+  int64_t tensor_core_ns = 0;
+  TUTTI_ROW(DeviceSummaryRow, "device_summary", rank, device_id, kernels, copies, begin_ns, end_ns,
+            busy_ns, compute_ns, comm_ns, copy_ns, work_ns, gaps, idle_host_ns, idle_launched_ns,
+            idle_unknown_ns, tensor_able_ns, tensor_core_ns)
+};
+
+struct StepDeviceRow {
+  int64_t rank = 0;
+  int64_t step = 0;
+  int64_t device_id = 0;
+  int64_t step_ns = 0;
+  int64_t kernels = 0;
+  int64_t busy_ns = 0;
+  int64_t compute_ns = 0;
+  int64_t comm_ns = 0;
+  int64_t copy_ns = 0;
+  int64_t idle_host_ns = 0;
+  int64_t idle_launched_ns = 0;
+  int64_t idle_unknown_ns = 0;
+  TUTTI_ROW(StepDeviceRow, "step_device", rank, step, device_id, step_ns, kernels, busy_ns,
+            compute_ns, comm_ns, copy_ns, idle_host_ns, idle_launched_ns, idle_unknown_ns)
+};
+
+struct StreamIdleRow {
+  int64_t rank = 0;
+  int64_t device_id = 0;
+  int64_t stream_id = 0;
+  int64_t work = 0;
+  int64_t busy_ns = 0;
+  int64_t gaps = 0;
+  int64_t longest_gap_ns = 0;
+  int64_t host_wait_ns = 0;
+  int64_t kernel_wait_ns = 0;
+  int64_t latency_ns = 0;
+  int64_t unknown_ns = 0;
+  TUTTI_ROW(StreamIdleRow, "stream_idle", rank, device_id, stream_id, work, busy_ns, gaps,
+            longest_gap_ns, host_wait_ns, kernel_wait_ns, latency_ns, unknown_ns)
+};
+
+struct StreamConcurrencyRow {
+  int64_t rank = 0;
+  int64_t device_id = 0;
+  int64_t streams = 0;
+  int64_t total_ns = 0;
+  TUTTI_ROW(StreamConcurrencyRow, "stream_concurrency", rank, device_id, streams, total_ns)
+};
+
+struct StepCategoryRow {
+  int64_t rank = 0;
+  int64_t step = 0;
+  std::string category = {};
+  int64_t count = 0;
+  int64_t total_ns = 0;
+  int64_t longest_ns = 0;
+  TUTTI_ROW(StepCategoryRow, "step_category", rank, step, category, count, total_ns, longest_ns)
+};
+
+struct StepKernelRow {
+  int64_t rank = 0;
+  int64_t step = 0;
+  std::string name = {};
+  int64_t count = 0;
+  int64_t total_ns = 0;
+  int64_t longest_ns = 0;
+  TUTTI_ROW(StepKernelRow, "step_kernel", rank, step, name, count, total_ns, longest_ns)
+};
+
+struct GraphNodeRow {
+  int64_t rank = 0;
+  int64_t graph_node_id = 0;
+  std::string name = {};
+  int64_t count = 0;
+  int64_t total_ns = 0;
+  int64_t p50_ns = 0;
+  int64_t max_ns = 0;
+  TUTTI_ROW(GraphNodeRow, "graph_node", rank, graph_node_id, name, count, total_ns, p50_ns, max_ns)
+};
+
+struct LaunchStatsRow {
+  int64_t rank = 0;
+  std::string name = {};
+  int64_t calls = 0;
+  int64_t work = 0;
+  int64_t host_ns = 0;
+  int64_t p50_ns = 0;
+  int64_t p99_ns = 0;
+  int64_t p50_delay_ns = 0;
+  int64_t p99_delay_ns = 0;
+  int64_t p50_queue_ns = 0;
+  int64_t p99_queue_ns = 0;
+  int64_t skewed = 0;
+  int64_t max_skew_ns = 0;
+  TUTTI_ROW(LaunchStatsRow, "launch_stats", rank, name, calls, work, host_ns, p50_ns, p99_ns,
+            p50_delay_ns, p99_delay_ns, p50_queue_ns, p99_queue_ns, skewed, max_skew_ns)
+};
+
+struct StreamQueueRow {
+  int64_t rank = 0;
+  int64_t device_id = 0;
+  int64_t stream_id = 0;
+  int64_t launches = 0;
+  int64_t before_capture = 0;
+  int64_t launch_unknown = 0;
+  int64_t max_length = 0;
+  double mean_length = 0;
+  int64_t p50_length = 0;
+  int64_t full_ns = 0;
+  TUTTI_ROW(StreamQueueRow, "stream_queue", rank, device_id, stream_id, launches, before_capture,
+            launch_unknown, max_length, mean_length, p50_length, full_ns)
+};
+
+struct QueueTimelineRow {
+  int64_t rank = 0;
+  int64_t device_id = 0;
+  int64_t stream_id = 0;
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  int64_t max_length = 0;
+  TUTTI_ROW(QueueTimelineRow, "queue_timeline", rank, device_id, stream_id, begin_ns, end_ns,
+            max_length)
+};
+
+struct CopyStatsRow {
+  int64_t rank = 0;
+  int64_t device_id = 0;
+  std::string direction = {};
+  std::string source = {};
+  std::string destination = {};
+  int64_t count = 0;
+  int64_t steady_count = 0;
+  int64_t bytes = 0;
+  int64_t total_ns = 0;
+  int64_t exposed_ns = 0;
+  int64_t p50_bytes = 0;
+  std::optional<double> gb_per_s = {};
+  std::optional<double> min_gb_per_s = {};
+  std::optional<double> p50_gb_per_s = {};
+  std::optional<double> max_gb_per_s = {};
+  TUTTI_ROW(CopyStatsRow, "copy_stats", rank, device_id, direction, source, destination, count,
+            steady_count, bytes, total_ns, exposed_ns, p50_bytes, gb_per_s, min_gb_per_s,
+            p50_gb_per_s, max_gb_per_s)
 };
 
 struct StepBatchRow {
@@ -441,9 +633,12 @@ using AllDerivedRows =
     std::tuple<RunMetaRow, InputFileRow, RankRow, DataIssueRow, PassRunRow, LaneRow, RunStepRow,
                StepWindowRow, StepBreakdownRow, StepWaitForRow, StepOverlapRow, RunCommunicatorRow,
                RunCommunicatorMemberRow, CollectiveRow, CollectiveCallRow, StepBackwardRow,
-               StepInputRow, LoaderRow, MemoryPeakRow, MemoryTimelineRow, OpStatsRow, StepBatchRow,
-               StepLatenessRow, StragglerRow, RunMetricRow, PartSummaryRow, RankPartSummaryRow,
-               RankSummaryRow, CollectiveSummaryRow, FindingRow, FindingRankRow,
-               FindingEvidenceRow>;
+               StepInputRow, LoaderRow, MemoryPeakRow, MemoryTimelineRow, MemoryHolderRow,
+               MemoryStateRow, OpStatsRow,
+               DeviceSummaryRow, StepDeviceRow, StreamIdleRow, StreamConcurrencyRow,
+               StepCategoryRow, StepKernelRow, GraphNodeRow, LaunchStatsRow, StreamQueueRow,
+               QueueTimelineRow, CopyStatsRow, StepBatchRow, StepLatenessRow, StragglerRow,
+               RunMetricRow, PartSummaryRow, RankPartSummaryRow, RankSummaryRow,
+               CollectiveSummaryRow, FindingRow, FindingRankRow, FindingEvidenceRow>;
 
 }  // namespace tutti::schema

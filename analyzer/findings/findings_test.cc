@@ -245,8 +245,10 @@ TEST(Findings, TheFirstMismatchIsTheCause) {
   EXPECT_EQ(derived.Query("SELECT kind, steps_seen FROM finding"), "collective_mismatch|2");
   EXPECT_EQ(derived.Query("SELECT rank FROM finding_rank"), "3");
   EXPECT_EQ(derived.Query("SELECT title FROM finding"),
-            "ranks disagree on all_reduce #11 of gloo group default_pg: rank 3 issued all_reduce "
+            "ranks disagree on the size of all_reduce #11 of gloo group default_pg: rank 3 issued "
+            "all_reduce "
             "float32 1024 bytes; ranks 0, 1 and 2 issued all_reduce float32 2048 bytes");
+  EXPECT_EQ(derived.Query("SELECT cause FROM finding"), "size");
 }
 
 TEST(Findings, AdviceHasAValueWhereTheTraceTellsIt) {

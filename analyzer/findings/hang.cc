@@ -1,13 +1,14 @@
-// Catalogue 37: a collective that some rank never entered, or that ranks disagree on.
+// Catalogue 37: a collective that some rank never entered.
 //
 // Every job that is killed leaves collectives behind that had not ended. It hung only if
 // the others had waited far longer than any complete collective, and than the usual step
 // that the hang is not in.
 #include <algorithm>
-#include <map>
 #include <set>
 
+#include "analyzer/findings/collective_text.h"
 #include "analyzer/findings/rule.h"
+#include "analyzer/findings/standstill.h"
 #include "analyzer/metrics/collective_timing.h"
 #include "analyzer/metrics/percentile.h"
 
@@ -97,23 +98,6 @@ int64_t StuckNs(const FindingFacts& facts, const std::vector<schema::CollectiveC
   return stuck_ns;
 }
 
-Result<std::string> NameOf(RunContext& context, const schema::CollectiveRow& row) {
-  std::string name = row.op;
-  if (row.sequence) name += " #" + std::to_string(*row.sequence);
-  if (!row.communicator_id) return name;
-  TUTTI_ASSIGN_OR_RETURN(const auto rows, context.Read<schema::RunCommunicatorRow>(
-                                              "WHERE id = ?1", *row.communicator_id));
-  if (rows.empty()) return name;
-  const schema::RunCommunicatorRow& group = rows.front();
-  name += " of " + group.backend;
-  if (group.description) {
-    name += " group " + *group.description;
-  } else if (group.uid) {
-    name += " group " + *group.uid;
-  }
-  return name;
-}
-
 Result<std::vector<StuckCollective>> StuckCollectives(RunContext& context,
                                                       const FindingFacts& facts) {
   TUTTI_ASSIGN_OR_RETURN(const int64_t usual_ns, LongestUsual(context));
@@ -191,7 +175,7 @@ schema::FindingEvidenceRow CollectiveEvidence(const StuckCollective& stuck) {
 Result<FindingDraft> DraftHang(RunContext& context, const FindingFacts& facts,
                                const StuckCollective& first, size_t others) {
   FindingDraft draft;
-  TUTTI_ASSIGN_OR_RETURN(const std::string name, NameOf(context, first.row));
+  TUTTI_ASSIGN_OR_RETURN(const std::string name, CollectiveName(context, first.row));
   draft.ranks = first.missing;
   draft.row.kind = "hang";
   draft.row.cause = first.row.op;
@@ -236,64 +220,13 @@ Result<FindingDraft> DraftHang(RunContext& context, const FindingFacts& facts,
   return draft;
 }
 
-// Calls that differ from the most frequent (op, dtype, bytes) of a collective. Read from
-// the raw rows that the calls came from.
-Status FindMismatches(RunContext& context, const FindingFacts& facts,
-                      std::vector<FindingDraft>& drafts) {
-  TUTTI_ASSIGN_OR_RETURN(const auto rows, context.Read<schema::CollectiveRow>(
-                                              "WHERE state = 'mismatched' ORDER BY id"));
-  if (rows.empty()) return OkStatus();
-  const schema::CollectiveRow& first = rows.front();
-  TUTTI_ASSIGN_OR_RETURN(const auto calls, context.Read<schema::CollectiveCallRow>(
-                                               "WHERE collective_id = ?1 ORDER BY rank", first.id));
-  std::map<std::string, std::vector<int64_t>> ranks_by_call;
-  for (const schema::CollectiveCallRow& call : calls) {
-    const auto rank = std::find_if(facts.ranks.begin(), facts.ranks.end(),
-                                   [&](const auto& r) { return r.rank == call.rank; });
-    TUTTI_ASSIGN_OR_RETURN(RankTrace* const trace, context.Trace(*rank));
-    TUTTI_ASSIGN_OR_RETURN(const auto events, trace->Collectives());
-    const auto event = std::find_if(events.begin(), events.end(), [&](const CollectiveEvent& e) {
-      return e.row.id == call.source_id;
-    });
-    if (event == events.end()) continue;
-    const std::string bytes = event->row.bytes ? std::to_string(*event->row.bytes) + " bytes" : "";
-    ranks_by_call[event->op + " " + event->dtype + " " + bytes].push_back(call.rank);
-  }
-  const auto most = std::max_element(
-      ranks_by_call.begin(), ranks_by_call.end(),
-      [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
-  FindingDraft draft;
-  TUTTI_ASSIGN_OR_RETURN(const std::string name, NameOf(context, first));
-  draft.row.kind = "collective_mismatch";
-  draft.row.cause = first.op;
-  draft.row.title = "ranks disagree on " + name + ":";
-  for (const auto& [call, ranks] : ranks_by_call) {
-    draft.row.title += " " + RankList(ranks) + " issued " + call + ";";
-    if (call != most->first) draft.ranks.insert(draft.ranks.end(), ranks.begin(), ranks.end());
-  }
-  draft.row.title.pop_back();
-  std::sort(draft.ranks.begin(), draft.ranks.end());
-  draft.row.confidence = "high";
-  draft.row.reason = std::to_string(rows.size()) + " collectives differ; the first is the cause";
-  draft.row.formula = "none: the result is wrong or the job stops";
-  draft.row.advice = "make every rank issue the same collectives with the same shapes and types";
-  draft.row.first_step = first.step;
-  draft.row.last_step = rows.back().step;
-  draft.row.steps_seen = static_cast<int64_t>(rows.size());
-  schema::FindingEvidenceRow evidence;
-  evidence.source = "collective";
-  evidence.row_id = first.id;
-  evidence.note = "the first that differs";
-  draft.evidence.push_back(std::move(evidence));
-  drafts.push_back(std::move(draft));
-  return OkStatus();
-}
-
 }  // namespace
 
 Status FindHangs(RunContext& context, const FindingFacts& facts,
                  std::vector<FindingDraft>& drafts) {
-  TUTTI_RETURN_IF_ERROR(FindMismatches(context, facts, drafts));
+  TUTTI_ASSIGN_OR_RETURN(const bool was_dumped, WasDumped(context));
+  // A flight recorder is dumped because the job stands still; it tells states, not times.
+  if (was_dumped) return FindStandstill(context, facts, drafts);
   TUTTI_ASSIGN_OR_RETURN(const std::vector<StuckCollective> stuck,
                          StuckCollectives(context, facts));
   if (stuck.empty()) return OkStatus();

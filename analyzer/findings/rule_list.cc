@@ -5,6 +5,8 @@
 
 namespace tutti::analyzer {
 
+Status FindMismatches(RunContext& context, const FindingFacts& facts,
+                      std::vector<FindingDraft>& drafts);
 Status FindHangs(RunContext& context, const FindingFacts& facts, std::vector<FindingDraft>& drafts);
 Status FindInputWait(RunContext& context, const FindingFacts& facts,
                      std::vector<FindingDraft>& drafts);
@@ -14,8 +16,8 @@ Status FindExposedComm(RunContext& context, const FindingFacts& facts,
                        std::vector<FindingDraft>& drafts);
 
 std::span<const FindingRule> AllFindingRules() {
-  static constexpr std::array<FindingRule, 4> kRules = {FindHangs, FindInputWait, FindStragglers,
-                                                        FindExposedComm};
+  static constexpr std::array<FindingRule, 5> kRules = {FindMismatches, FindHangs, FindInputWait,
+                                                        FindStragglers, FindExposedComm};
   return kRules;
 }
 

@@ -80,8 +80,10 @@ struct MemoryColumns {
   std::optional<int64_t> allocated_bytes = {};
   std::optional<int64_t> reserved_bytes = {};
   int64_t is_oom = 0;
+  int64_t address = 0;
+  int64_t stack_id = 0;
   TUTTI_ROW(MemoryColumns, "memory_event", time_ns, device_type, device_id, delta_bytes,
-            allocated_bytes, reserved_bytes, is_oom)
+            allocated_bytes, reserved_bytes, is_oom, address, stack_id)
 };
 
 bool IsPossible(int64_t time_ns) { return time_ns > -kLatestTimeNs && time_ns < kLatestTimeNs; }
@@ -113,6 +115,12 @@ int64_t ReplaceBadValues(schema::TraceStatRow& row) {
 int64_t ReplaceBadValues(schema::CollectiveSourceRow& row) {
   return EmptyUnlessIn(row.bytes, 0, kMostBytes) + EmptyUnlessIn(row.peer, 0, kMostRanks - 1) +
          EmptyUnlessIn(row.root, 0, kMostRanks - 1);
+}
+int64_t ReplaceBadValues(schema::MemorySegmentRow& row) {
+  return ReplaceUnlessIn(row.bytes, 0, kMostBytes, 0);
+}
+int64_t ReplaceBadValues(schema::MemoryBlockRow& row) {
+  return ReplaceUnlessIn(row.bytes, 0, kMostBytes, 0);
 }
 int64_t ReplaceBadValues(MemoryEvent& event) {
   return EmptyUnlessIn(event.delta_bytes, -kMostBytes, kMostBytes) +
@@ -331,7 +339,7 @@ Status RankTrace::ReadMemoryEvents() {
   TUTTI_RETURN_IF_ERROR(schema::ForEach<MemoryColumns>(database_, "", [&](const auto& row) {
     MemoryEvent event{row.time_ns,     row.device_type,     row.device_id.value_or(-1),
                       row.delta_bytes, row.allocated_bytes, row.reserved_bytes,
-                      row.is_oom != 0};
+                      row.is_oom != 0, row.address,         row.stack_id};
     bad_values_ += ReplaceBadValues(event);
     int64_t end_ns = event.time_ns;
     if (Align(event.time_ns, end_ns)) events.push_back(std::move(event));
@@ -406,6 +414,12 @@ Result<std::span<const ApiEvent>> RankTrace::ApiCalls() {
 Result<std::span<const MemoryEvent>> RankTrace::MemoryEvents() {
   return Once(memory_events_, [this] { return ReadMemoryEvents(); });
 }
+Result<std::span<const schema::MemorySegmentRow>> RankTrace::MemorySegments() {
+  return Once(memory_segments_, [this] { return ReadSmall(memory_segments_); });
+}
+Result<std::span<const schema::MemoryBlockRow>> RankTrace::MemoryBlocks() {
+  return Once(memory_blocks_, [this] { return ReadSmall(memory_blocks_); });
+}
 Result<std::span<const CollectiveEvent>> RankTrace::Collectives() {
   return Once(collectives_, [this] { return ReadCollectives(); });
 }
@@ -414,6 +428,9 @@ Result<std::span<const schema::StepRow>> RankTrace::Steps() {
 }
 Result<std::span<const schema::PhaseRow>> RankTrace::Phases() {
   return Once(phases_, [this] { return ReadSmall(phases_); });
+}
+Result<std::span<const schema::RangeRow>> RankTrace::Ranges() {
+  return Once(ranges_, [this] { return ReadSmall(ranges_); });
 }
 Result<std::span<const schema::DataWaitRow>> RankTrace::DataWaits() {
   return Once(data_waits_, [this] { return ReadSmall(data_waits_); });

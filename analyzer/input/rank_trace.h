@@ -44,6 +44,8 @@ struct MemoryEvent {
   std::optional<int64_t> allocated_bytes;
   std::optional<int64_t> reserved_bytes;
   bool is_oom = false;
+  int64_t address = 0;   // of the block
+  int64_t stack_id = 0;  // of the call, 0 not told
 };
 
 // A row of collective_source with its texts. In order of id. `begin_ns` empty: it was
@@ -79,12 +81,15 @@ class RankTrace {
   // "ncclDevKernel_…", "HtoD", "memset".
   const std::string& NameOf(const DeviceEvent& event) const;
   Result<std::span<const MemoryEvent>> MemoryEvents();
+  Result<std::span<const schema::MemorySegmentRow>> MemorySegments();
+  Result<std::span<const schema::MemoryBlockRow>> MemoryBlocks();
   Result<std::span<const CollectiveEvent>> Collectives();
 
   // Small tables as they are, on aligned time, sorted by begin where they have one. An
   // empty end_ns says that it was open.
   Result<std::span<const schema::StepRow>> Steps();
   Result<std::span<const schema::PhaseRow>> Phases();
+  Result<std::span<const schema::RangeRow>> Ranges();
   Result<std::span<const schema::DataWaitRow>> DataWaits();
   Result<std::span<const schema::BatchRow>> Batches();
   Result<std::span<const schema::SyncRow>> Syncs();
@@ -144,9 +149,12 @@ class RankTrace {
   std::vector<CopyKind> copy_kinds_;            // the same
   Table<ApiEvent> api_calls_;
   Table<MemoryEvent> memory_events_;
+  Table<schema::MemorySegmentRow> memory_segments_;
+  Table<schema::MemoryBlockRow> memory_blocks_;
   Table<CollectiveEvent> collectives_;
   Table<schema::StepRow> steps_;
   Table<schema::PhaseRow> phases_;
+  Table<schema::RangeRow> ranges_;
   Table<schema::DataWaitRow> data_waits_;
   Table<schema::BatchRow> batches_;
   Table<schema::SyncRow> syncs_;

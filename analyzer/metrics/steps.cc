@@ -4,6 +4,8 @@
 #include <limits>
 #include <map>
 
+#include "analyzer/metrics/percentile.h"
+
 namespace tutti::analyzer {
 namespace {
 
@@ -201,6 +203,25 @@ std::map<StepKey, int64_t> NumberSteps(std::span<const std::vector<StepKey>> ran
   std::map<StepKey, int64_t> index;
   for (const StepKey& key : order) index.emplace(key, static_cast<int64_t>(index.size()));
   return index;
+}
+
+std::optional<StepMarker> StepMarkerOf(const std::string& name, std::span<const Interval> times,
+                                       Interval capture) {
+  constexpr size_t kFewest = 3;
+  if (times.size() < kFewest || capture.length_ns() <= 0) return std::nullopt;
+  StepMarker marker{name, static_cast<int64_t>(times.size()), 0, 0};
+  std::vector<int64_t> lengths_ns;
+  int64_t covered_ns = 0;
+  for (size_t i = 0; i < times.size(); ++i) {
+    if (i > 0 && times[i].begin_ns < times[i - 1].end_ns) return std::nullopt;
+    lengths_ns.push_back(times[i].length_ns());
+    covered_ns += times[i].length_ns();
+  }
+  const int64_t span_ns = times.back().end_ns - times.front().begin_ns;
+  if (covered_ns < span_ns / 2 || covered_ns < capture.length_ns() / 4) return std::nullopt;
+  marker.median_ns = LowerNearestRank(lengths_ns, 500);
+  marker.covered_frac = static_cast<double>(covered_ns) / static_cast<double>(capture.length_ns());
+  return marker;
 }
 
 }  // namespace tutti::analyzer

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -95,5 +96,19 @@ std::vector<StepKey> KeysOf(std::span<const int64_t> numbers);
 // Dense index of every key over all ranks, in the order in which ranks met them; an
 // order that all ranks agree on is kept. Input: the keys of each rank in order of time.
 std::map<StepKey, int64_t> NumberSteps(std::span<const std::vector<StepKey>> ranks);
+
+// A named range that may mark steps.
+struct StepMarker {
+  std::string name;
+  int64_t count = 0;
+  int64_t median_ns = 0;    // length, lower nearest rank
+  double covered_frac = 0;  // of the capture
+};
+
+// `times` of the ranges with one name, by begin. A candidate occurs at least three times,
+// never within itself, and covers at least half of the time from its first to its last end
+// and a quarter of the capture. O(n).
+std::optional<StepMarker> StepMarkerOf(const std::string& name, std::span<const Interval> times,
+                                       Interval capture);
 
 }  // namespace tutti::analyzer

@@ -172,5 +172,20 @@ TEST(NumberSteps, KeepsEpochsApartAndFillsHoles) {
   EXPECT_EQ(index.at({3, 0}), 6);
 }
 
+TEST(StepMarkerOf, RepeatsWithoutNestingAndCoversTheTrace) {
+  const Interval capture{0, 4'000};
+  const Interval iterations[] = {{0, 900}, {1'000, 1'950}, {2'000, 3'000}, {3'000, 3'990}};
+  const auto marker = StepMarkerOf("train_iter", iterations, capture);
+  ASSERT_TRUE(marker.has_value());
+  EXPECT_EQ(marker->count, 4);
+  EXPECT_EQ(marker->median_ns, 950);
+  const Interval nested[] = {{0, 4'000}, {10, 20}, {30, 40}};
+  EXPECT_FALSE(StepMarkerOf("nested", nested, capture).has_value());
+  const Interval rare[] = {{0, 2'000}, {2'000, 4'000}};
+  EXPECT_FALSE(StepMarkerOf("rare", rare, capture).has_value());
+  const Interval short_ones[] = {{0, 10}, {1'000, 1'010}, {2'000, 2'010}};
+  EXPECT_FALSE(StepMarkerOf("short", short_ones, capture).has_value());
+}
+
 }  // namespace
 }  // namespace tutti::analyzer

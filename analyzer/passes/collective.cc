@@ -43,9 +43,13 @@ struct Job {
   std::map<std::pair<int64_t, int64_t>, std::optional<int64_t>> group_rank_of_local;
   std::vector<Call> calls;
   std::map<std::pair<size_t, size_t>, SequenceSpan> sequences;  // (communicator, rank place)
+  // Last call that a rank's own recorder tells of, transfers included; the same key.
+  std::map<std::pair<size_t, size_t>, int64_t> told_progress;
+  std::set<size_t> with_transfers;  // communicators
 };
 
 Status ReadCommunicators(RunContext& context, Job& job) {
+  std::map<std::pair<int64_t, int64_t>, int64_t> told_of_local;  // (rank, local id)
   TUTTI_RETURN_IF_ERROR(
       context.ForEachRank([&](const schema::RankRow& rank, RankTrace& trace) -> Status {
         job.place_of_rank[rank.rank] = job.ranks.size();
@@ -63,6 +67,9 @@ Status ReadCommunicators(RunContext& context, Job& job) {
           local.size = row.group_size;
           local.global_ranks = ParseRankList(row.global_ranks.value_or(""));
           job.locals.push_back(std::move(local));
+          if (row.last_enqueued_sequence) {
+            told_of_local[{rank.rank, row.id}] = *row.last_enqueued_sequence;
+          }
           job.group_rank_of_local[{rank.rank, row.id}] = row.group_rank;
         }
         return OkStatus();
@@ -78,7 +85,12 @@ Status ReadCommunicators(RunContext& context, Job& job) {
       if (job.place_of_rank.contains(member)) traced.push_back(member);
     }
     for (const size_t local : job.communicators[i].locals) {
-      job.communicator_of_local[{job.locals[local].rank, job.locals[local].local_id}] = i;
+      const std::pair key(job.locals[local].rank, job.locals[local].local_id);
+      job.communicator_of_local[key] = i;
+      const auto told = told_of_local.find(key);
+      if (told != told_of_local.end()) {
+        job.told_progress[{i, job.place_of_rank.at(key.first)}] = told->second;
+      }
     }
   }
   return OkStatus();
@@ -126,6 +138,9 @@ Status ReadCalls(RunContext& context, Job& job) {
           source.enqueue_ns ? source.enqueue_ns : source.begin_ns;
       if (started) call.step = steps.ByHost(*started);
       if (started && !call.step) call.step = steps.ByWindow(*started);
+      if (call.communicator && KindOfOp(source.op) == OpKind::kPointToPoint) {
+        job.with_transfers.insert(*call.communicator);
+      }
       if (call.communicator && source.sequence) {
         SequenceSpan& span = job.sequences[{*call.communicator, place}];
         span.first = std::min(span.first, *source.sequence);
@@ -220,9 +235,14 @@ int64_t LatestMoment(const Job& job, const Match& match) {
 
 void SetSequences(const Job& job, size_t communicator, size_t place, MemberTrace& trace) {
   const auto span = job.sequences.find({communicator, place});
-  if (span == job.sequences.end()) return;
-  trace.first_sequence = span->second.first;
-  trace.last_sequence = span->second.last;
+  if (span != job.sequences.end()) {
+    trace.first_sequence = span->second.first;
+    trace.last_sequence = span->second.last;
+  }
+  // A recorder that keeps open calls only tells of the others how far it was.
+  const auto told = job.told_progress.find({communicator, place});
+  if (told == job.told_progress.end() || job.with_transfers.contains(communicator)) return;
+  trace.last_sequence = std::max(trace.last_sequence.value_or(told->second), told->second);
 }
 
 std::vector<MemberTrace> DescribeMembers(const Job& job, const Match& match,
@@ -307,8 +327,16 @@ bool OnOneClock(const Job& job, const Match& match) {
   });
 }
 
+// A flight recorder's times are when its watchdog came by, whole periods after the events.
+bool IsDumped(const Job& job, const Match& match) {
+  return std::any_of(match.calls.begin(), match.calls.end(), [&](size_t index) {
+    return job.calls[index].source.origin == "flight_recorder";
+  });
+}
+
 // Arrivals of all members; empty if some member did not arrive or clocks differ.
 std::vector<CallTime> TimesOf(const Job& job, const Match& match, int64_t expected) {
+  if (IsDumped(job, match)) return {};
   if (static_cast<int64_t>(match.calls.size()) < expected || !OnOneClock(job, match)) return {};
   std::vector<CallTime> times;
   for (const size_t index : match.calls) {
@@ -367,17 +395,18 @@ Matched Describe(const Job& job, std::span<const MatchCall> match_calls, const M
   const bool mismatched = FindMismatch(match_calls, match).kind != MismatchKind::kNone;
   row.state = ToString(
       StateOf(DescribeMembers(job, match, members, row.ranks_expected), row.sequence, mismatched));
+  const bool is_dumped = IsDumped(job, match);
   for (const size_t index : match.calls) {
     const SourceCall& source = job.calls[index].source;
     matched.calls.push_back(CallRow(job, job.calls[index]));
-    if (source.begin_ns && source.end_ns) {
+    if (source.begin_ns && source.end_ns && !is_dumped) {
       const int64_t duration_ns = *source.end_ns - *source.begin_ns;
       row.duration_ns = std::min(row.duration_ns.value_or(duration_ns), duration_ns);
     }
   }
   const std::vector<CallTime> times = TimesOf(job, match, row.ranks_expected);
   if (!times.empty()) SetTiming(times, matched);
-  SetBandwidth(row);
+  if (!is_dumped) SetBandwidth(row);
   const std::optional<int64_t> began =
       lowest.source.begin_ns ? lowest.source.begin_ns : lowest.source.enqueue_ns;
   matched.order_ns = row.ready_ns.value_or(began.value_or(0));

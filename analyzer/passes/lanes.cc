@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "analyzer/metrics/kernel_names.h"
 #include "analyzer/metrics/names.h"
 #include "analyzer/pass.h"
 
@@ -101,6 +102,12 @@ struct StreamCounts {
   int64_t copy = 0;
 };
 
+void Count(const DeviceEvent& event, StreamCounts& counts) {
+  ++(event.role == KernelRole::kCompute         ? counts.compute
+     : event.role == KernelRole::kCommunication ? counts.communication
+                                                : counts.copy);
+}
+
 schema::LaneRow StreamLane(const schema::RankRow& rank, std::pair<int64_t, int64_t> stream,
                            const StreamCounts& counts) {
   schema::LaneRow lane;
@@ -120,12 +127,7 @@ schema::LaneRow StreamLane(const schema::RankRow& rank, std::pair<int64_t, int64
 Status WriteStreams(RunContext& context, const schema::RankRow& rank, RankTrace& trace) {
   TUTTI_ASSIGN_OR_RETURN(const auto events, trace.DeviceEvents());
   std::map<std::pair<int64_t, int64_t>, StreamCounts> streams;
-  for (const DeviceEvent& event : events) {
-    StreamCounts& counts = streams[{event.device_id, event.stream_id}];
-    ++(event.role == KernelRole::kCompute         ? counts.compute
-       : event.role == KernelRole::kCommunication ? counts.communication
-                                                  : counts.copy);
-  }
+  for (const DeviceEvent& event : events) Count(event, streams[{event.device_id, event.stream_id}]);
   std::map<std::pair<int64_t, int64_t>, std::optional<std::string>> names;
   TUTTI_ASSIGN_OR_RETURN(const auto rows, trace.Streams());
   for (const schema::StreamRow& row : rows) names[{row.device_id, row.stream_id}] = row.name;
@@ -135,6 +137,46 @@ Status WriteStreams(RunContext& context, const schema::RankRow& rank, RankTrace&
     lanes.back().name = names[stream];
   }
   return context.Write(lanes);
+}
+
+// Kernels whose names tell nothing, on streams that otherwise communicate, may communicate,
+// too: offered, not decided.
+Status OfferRules(RunContext& context, const schema::RankRow& rank, RankTrace& trace) {
+  constexpr size_t kMostNames = 3;
+  TUTTI_ASSIGN_OR_RETURN(const auto events, trace.DeviceEvents());
+  std::map<std::pair<int64_t, int64_t>, StreamCounts> streams;
+  for (const DeviceEvent& event : events) Count(event, streams[{event.device_id, event.stream_id}]);
+  std::map<std::string, int64_t> offered;
+  int64_t kernels = 0;
+  for (const DeviceEvent& event : events) {
+    if (event.role != KernelRole::kCompute || event.role_is_told) continue;
+    const StreamCounts& stream = streams[{event.device_id, event.stream_id}];
+    if (stream.communication <= stream.compute) continue;
+    const std::string& name = trace.NameOf(event);
+    if (CategoryOfKernel(name) != KernelCategory::kOther) continue;
+    ++offered[name];
+    ++kernels;
+  }
+  if (offered.empty()) return OkStatus();
+  std::string names;
+  size_t named = 0;
+  for (const auto& [name, count] : offered) {
+    if (named++ == kMostNames) break;
+    names += (named == 1 ? "" : ", ") + name.substr(0, 60);
+  }
+  schema::DataIssueRow issue;
+  issue.severity = "notice";
+  issue.name = "kernels_on_comm_stream";
+  issue.origin = "analysis";
+  issue.source = "analyzer.lanes";
+  issue.rank = rank.rank;
+  issue.count = kernels;
+  issue.detail = std::to_string(kernels) +
+                 " kernels of unknown kind run on a stream that communicates; they count as "
+                 "compute: " +
+                 names + (offered.size() > kMostNames ? " and more" : "");
+  issue.advice = "if they communicate, say so in a file of rules: --kernel-rules";
+  return context.AddIssue(issue);
 }
 
 // Without operators and kernels compute is not small but unknown.
@@ -160,6 +202,7 @@ Status Run(RunContext& context) {
       context.ForEachRank([&](const schema::RankRow& rank, RankTrace& trace) -> Status {
         TUTTI_RETURN_IF_ERROR(WriteThreads(context, rank, trace));
         TUTTI_RETURN_IF_ERROR(WriteStreams(context, rank, trace));
+        TUTTI_RETURN_IF_ERROR(OfferRules(context, rank, trace));
         TUTTI_ASSIGN_OR_RETURN(const auto ops, trace.Ops());
         TUTTI_ASSIGN_OR_RETURN(const auto events, trace.DeviceEvents());
         without_operators += ops.empty() && events.empty() ? 1 : 0;

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analyzer/input/kernel_traits.h"
 #include "analyzer/input/step_index.h"
 #include "analyzer/metrics/names.h"
 #include "analyzer/metrics/percentile.h"
@@ -16,6 +17,8 @@ namespace tutti::analyzer {
 namespace {
 
 struct Tally {
+  std::optional<std::string> category;
+  std::optional<bool> uses_tensor_cores;
   int64_t total_ns = 0;
   int64_t self_ns = 0;
   int64_t steady_count = 0;
@@ -85,17 +88,31 @@ Status TallyOps(RankTrace& trace, const std::set<int64_t>& lanes, std::span<cons
   return OkStatus();
 }
 
+const char* KindOf(DeviceEvent::Kind kind) {
+  switch (kind) {
+    case DeviceEvent::Kind::kKernel:
+      return "kernel";
+    case DeviceEvent::Kind::kMemcpy:
+      return "memcpy";
+    case DeviceEvent::Kind::kMemset:
+      break;
+  }
+  return "memset";
+}
+
 Status TallyDevice(RankTrace& trace, std::span<const Interval> steady, Tallies& tallies) {
   TUTTI_ASSIGN_OR_RETURN(const auto events, trace.DeviceEvents());
   WindowCursor cursor(steady);
+  KernelTraitsOf traits(trace);
+  std::map<std::pair<DeviceEvent::Kind, int64_t>, Tally*> by_name;
   for (const DeviceEvent& event : events) {
-    const Interval interval{event.begin_ns, event.end_ns};
-    const bool is_kernel = event.kind == DeviceEvent::Kind::kKernel;
-    const char* kind = is_kernel                                  ? "kernel"
-                       : event.kind == DeviceEvent::Kind::kMemcpy ? "memcpy"
-                                                                  : "memset";
-    tallies[{kind, trace.NameOf(event), true}].Add(interval, interval.length_ns(),
-                                                   cursor.Holds(event.begin_ns));
+    Tally*& tally = by_name[{event.kind, event.name_id}];
+    if (tally == nullptr) {
+      tally = &tallies[{KindOf(event.kind), trace.NameOf(event), true}];
+      tally->category = traits(event).category;
+      tally->uses_tensor_cores = traits(event).uses_tensor_cores;
+    }
+    tally->Add(event.time(), event.time().length_ns(), cursor.Holds(event.begin_ns));
   }
   return OkStatus();
 }
@@ -108,9 +125,12 @@ std::vector<schema::OpStatsRow> ToRows(int64_t rank, Tallies& tallies) {
     row.kind = std::get<0>(key);
     row.name = std::get<1>(key);
     row.on_compute = std::get<2>(key) ? 1 : 0;
+    row.category = tally.category;
+    if (tally.uses_tensor_cores) row.uses_tensor_cores = *tally.uses_tensor_cores ? 1 : 0;
     row.count = static_cast<int64_t>(tally.durations_ns.size());
     row.total_ns = tally.total_ns;
     row.self_ns = tally.self_ns;
+    row.min_ns = LowerNearestRank(tally.durations_ns, 0);
     row.p50_ns = LowerNearestRank(tally.durations_ns, 500);
     row.p90_ns = LowerNearestRank(tally.durations_ns, 900);
     row.p99_ns = LowerNearestRank(tally.durations_ns, 990);
@@ -150,7 +170,8 @@ Status Run(RunContext& context) {
 
 constexpr PassCheck kChecks[] = {
     {"percentiles are in order and self time is part of the total",
-     "SELECT count(*) FROM op_stats WHERE NOT (0 <= p50_ns AND p50_ns <= p90_ns AND p90_ns <= "
+     "SELECT count(*) FROM op_stats WHERE NOT (0 <= min_ns AND min_ns <= p50_ns AND p50_ns <= "
+     "p90_ns AND p90_ns <= "
      "p99_ns"
      " AND p99_ns <= max_ns AND self_ns <= total_ns AND steady_self_ns <= self_ns)"},
 };

@@ -23,7 +23,8 @@ struct RankSteps {
   std::vector<HostStep> steps;
   std::vector<StepWindow> windows;
   std::vector<StepKey> keys;
-  std::set<size_t> checkpoint;  // places in `windows`
+  std::vector<StepMarker> candidates;  // ranges that repeat, where nothing else told the steps
+  std::set<size_t> checkpoint;         // places in `windows`
   std::set<size_t> evaluation;
 };
 
@@ -94,11 +95,67 @@ Result<std::vector<HostStep>> CollectiveSteps(RankTrace& trace, int64_t capture_
     symbols.push_back(symbol_of.emplace(key, static_cast<int64_t>(symbol_of.size())).first->second);
     intervals.push_back({*call.row.begin_ns, *call.row.end_ns});
   }
+  if (symbols.empty()) {  // no metadata: kernels whose names say that they communicate
+    TUTTI_ASSIGN_OR_RETURN(const auto events, trace.DeviceEvents());
+    for (const DeviceEvent& event : events) {
+      if (event.role != KernelRole::kCommunication) continue;
+      symbols.push_back(event.name_id);
+      intervals.push_back(event.time());
+    }
+  }
   return StepsFromCollectives(symbols, intervals, capture_begin_ns);
 }
 
-Status FindSteps(const schema::RankRow& rank, RankTrace& trace, RankSteps& found) {
+// Finished ranges of the user (NVTX and RecordFunction) by name.
+Result<std::map<std::string, std::vector<Interval>>> UserRanges(RankTrace& trace) {
+  std::map<std::string, std::vector<Interval>> ranges;
+  TUTTI_ASSIGN_OR_RETURN(const auto ops, trace.Ops());
+  for (const OpEvent& op : ops) {
+    if (op.scope != kScopeUser || op.is_open) continue;
+    ranges[trace.Text(op.name_id)].push_back({op.begin_ns, op.end_ns});
+  }
+  TUTTI_ASSIGN_OR_RETURN(const auto marks, trace.Ranges());
+  for (const schema::RangeRow& mark : marks) {
+    if (mark.kind == "mark" || !mark.end_ns) continue;
+    ranges[trace.Text(mark.name_id)].push_back({mark.begin_ns, *mark.end_ns});
+  }
+  for (auto& [name, times] : ranges) SortByBegin(times);
+  return ranges;
+}
+
+// The steps that the user's choice of a range gives.
+Result<std::vector<HostStep>> RangeSteps(RankTrace& trace, const std::string& name) {
+  std::vector<HostStep> steps;
+  if (name.empty()) return steps;
+  TUTTI_ASSIGN_OR_RETURN(const auto ranges, UserRanges(trace));
+  const auto named = ranges.find(name);
+  if (named == ranges.end()) return steps;
+  for (const Interval& time : named->second) {
+    if (!steps.empty() && time.begin_ns < steps.back().host.end_ns) continue;  // nested in it
+    steps.push_back({static_cast<int64_t>(steps.size()), time, false});
+  }
+  return steps;
+}
+
+Status FindCandidates(RankTrace& trace, Interval capture, RankSteps& found) {
+  TUTTI_ASSIGN_OR_RETURN(const auto ranges, UserRanges(trace));
+  for (const auto& [name, times] : ranges) {
+    if (const std::optional<StepMarker> marker = StepMarkerOf(name, times, capture)) {
+      found.candidates.push_back(*marker);
+    }
+  }
+  std::stable_sort(
+      found.candidates.begin(), found.candidates.end(),
+      [](const StepMarker& a, const StepMarker& b) { return a.covered_frac > b.covered_frac; });
+  return OkStatus();
+}
+
+Status FindSteps(const schema::RankRow& rank, RankTrace& trace, const std::string& step_range,
+                 RankSteps& found) {
   const Interval capture{rank.begin_ns, rank.end_ns};
+  found.origin = "range";
+  TUTTI_ASSIGN_OR_RETURN(found.steps, RangeSteps(trace, step_range));
+  if (!found.steps.empty()) return OkStatus();
   TUTTI_ASSIGN_OR_RETURN(const auto marks, trace.Steps());
   found.steps = MarkedSteps(marks, capture.end_ns, found.origin);
   if (!found.steps.empty()) return OkStatus();
@@ -117,7 +174,21 @@ Status FindSteps(const schema::RankRow& rank, RankTrace& trace, RankSteps& found
 
   found.origin = "whole_trace";
   found.steps = {{0, capture, false}};
-  return OkStatus();
+  return FindCandidates(trace, capture, found);
+}
+
+// A profiler stops inside the call that ends its last step: what was launched after that is
+// not in the trace. A last step without any launch, where others have some, is cut off.
+void MarkThinLastStep(std::span<const LaunchedWork> work, RankSteps& found) {
+  if (found.origin != "profiler_step" || found.steps.size() < 2) return;
+  const auto launched_in = [&](const HostStep& step) {
+    return std::any_of(work.begin(), work.end(), [&](const LaunchedWork& piece) {
+      return piece.launch_ns >= step.host.begin_ns && piece.launch_ns < step.host.end_ns;
+    });
+  };
+  if (launched_in(found.steps[found.steps.size() - 2]) && !launched_in(found.steps.back())) {
+    found.steps.back().is_partial = true;
+  }
 }
 
 Result<std::vector<LaunchedWork>> CollectWork(RankTrace& trace) {
@@ -186,12 +257,14 @@ Status DropUncovered(RankTrace& trace, RankSteps& found) {
   return OkStatus();
 }
 
-Result<RankSteps> StepsOfRank(const schema::RankRow& rank, RankTrace& trace) {
+Result<RankSteps> StepsOfRank(const schema::RankRow& rank, RankTrace& trace,
+                              const std::string& step_range) {
   RankSteps found;
   found.rank = rank.rank;
-  TUTTI_RETURN_IF_ERROR(FindSteps(rank, trace, found));
+  TUTTI_RETURN_IF_ERROR(FindSteps(rank, trace, step_range, found));
   TUTTI_RETURN_IF_ERROR(DropUncovered(trace, found));
   TUTTI_ASSIGN_OR_RETURN(const std::vector<LaunchedWork> work, CollectWork(trace));
+  MarkThinLastStep(work, found);
   found.windows = BuildWindows(found.steps, work);
   TUTTI_RETURN_IF_ERROR(TagSteps(trace, found));
   std::vector<int64_t> numbers;
@@ -317,6 +390,20 @@ Status WriteUncovered(RunContext& context, const std::vector<RankSteps>& ranks) 
   return context.AddIssue(issue);
 }
 
+// Ranges that could be steps, offered and not silently taken.
+Status WriteCandidates(RunContext& context, const RankSteps& rank) {
+  constexpr size_t kMostOffered = 3;
+  for (size_t i = 0; i < std::min(rank.candidates.size(), kMostOffered); ++i) {
+    const StepMarker& marker = rank.candidates[i];
+    TUTTI_RETURN_IF_ERROR(context.AddIssue(Notice(
+        "step_marker_candidate", marker.count,
+        "range \"" + marker.name + "\" repeats " + std::to_string(marker.count) + " times, " +
+            std::to_string(marker.median_ns / 1000) + " us each: it may mark the steps",
+        "if it does: --step-range \"" + marker.name + "\"")));
+  }
+  return OkStatus();
+}
+
 Status WriteNotices(RunContext& context, const std::vector<RankSteps>& ranks,
                     const SteadyState& state) {
   const char* const mark_steps = "mark steps with tutti_step_begin/tutti_step_end (annotate.h)";
@@ -336,6 +423,7 @@ Status WriteNotices(RunContext& context, const std::vector<RankSteps>& ranks,
                                 "no step markers and nothing that repeats: the whole trace is "
                                 "taken as one step",
                                 mark_steps)));
+    TUTTI_RETURN_IF_ERROR(WriteCandidates(context, ranks.front()));
   }
   for (const RankSteps& rank : ranks) {
     if (rank.origin == origin) continue;
@@ -356,13 +444,13 @@ Status WriteNotices(RunContext& context, const std::vector<RankSteps>& ranks,
 Status Run(RunContext& context) {
   std::vector<RankSteps> ranks;
   std::set<int64_t> clocks;
-  TUTTI_RETURN_IF_ERROR(
-      context.ForEachRank([&](const schema::RankRow& rank, RankTrace& trace) -> Status {
-        TUTTI_ASSIGN_OR_RETURN(RankSteps found, StepsOfRank(rank, trace));
-        ranks.push_back(std::move(found));
-        clocks.insert(rank.clock_domain);
-        return OkStatus();
-      }));
+  TUTTI_RETURN_IF_ERROR(context.ForEachRank([&](const schema::RankRow& rank,
+                                                RankTrace& trace) -> Status {
+    TUTTI_ASSIGN_OR_RETURN(RankSteps found, StepsOfRank(rank, trace, context.options().step_range));
+    ranks.push_back(std::move(found));
+    clocks.insert(rank.clock_domain);
+    return OkStatus();
+  }));
   std::vector<std::vector<StepKey>> keys;
   for (const RankSteps& rank : ranks) keys.push_back(rank.keys);
   const std::map<StepKey, int64_t> index = NumberSteps(keys);

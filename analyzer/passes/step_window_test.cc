@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "analyzer/analyze.h"
 #include "analyzer/testing/derived.h"
 
 namespace tutti::analyzer {
@@ -127,6 +128,54 @@ TEST(StepWindow, WarmUpIsLeftOutOfMedians) {
   const Derived derived(run.Add(rank));
   EXPECT_EQ(derived.Query("SELECT sum(is_warmup), sum(is_steady) FROM run_step"), "10|50");
   EXPECT_EQ(derived.Query("SELECT value FROM run_metric WHERE name = 'step.median_ns'"), "101000");
+}
+
+// us         0    10   20   30   40   50
+// host       |step 0  |step 1  |step 2 |
+// launch      [0)      [1)
+// kernels         [0=======)[1===)
+TEST(StepWindow, OnAGpuWorkBelongsToTheStepThatLaunchedItAndALastStepWithoutAnyIsCutOff) {
+  TraceBuilder rank(0, 1, 1'000);
+  rank.Step(5, 0, 10, "profiler_step").Step(6, 10, 20, "profiler_step");
+  rank.Step(7, 20, 30, "profiler_step");
+  rank.Api("cudaLaunchKernel", 1, 2, 1).Api("cudaLaunchKernel", 11, 12, 2);
+  rank.Kernel("gemm", 7, 5, 14, 1).Kernel("gemm", 7, 15, 25, 2);
+  RunFolder run;
+  const Derived derived(run.Add(rank));
+  EXPECT_EQ(derived.Query("SELECT s.number, w.begin_ns - (SELECT min(begin_ns) FROM step_window),"
+                          " w.step_ns, w.is_partial FROM step_window AS w JOIN run_step AS s"
+                          " USING (step) ORDER BY step"),
+            "5|0|14000|0\n6|14000|11000|0\n7|25000|5000|1");
+}
+
+TEST(StepWindow, WithoutAnyCallWorkBelongsToTheStepInWhichItBegins) {
+  TraceBuilder rank(0, 1);
+  rank.Step(0, 0, 100).Step(1, 100, 200).Kernel("gemm", 7, 50, 120).Kernel("gemm", 7, 120, 150);
+  RunFolder run;
+  const Derived derived(run.Add(rank));
+  EXPECT_EQ(derived.Query("SELECT step, step_ns FROM step_window"), "0|120\n1|80");
+}
+
+TEST(StepWindow, ARangeThatRepeatsIsOfferedAndTakenIfTheUserSaysSo) {
+  TraceBuilder rank(0, 1, 1'000);
+  for (int64_t i = 0; i < 4; ++i) {
+    rank.Op("train_iter", i * 1'000, i * 1'000 + 1'000, testing::kMainTid, 7);
+    rank.Kernel("gemm", 7, i * 1'000 + 100, i * 1'000 + 160);
+  }
+  RunFolder run;
+  const Derived derived(run.Add(rank));
+  EXPECT_EQ(derived.Query("SELECT count(*), min(origin) FROM run_step"), "1|whole_trace");
+  EXPECT_EQ(derived.Query("SELECT count, detail FROM data_issue WHERE name ="
+                          " 'step_marker_candidate'"),
+            "4|range \"train_iter\" repeats 4 times, 1000 us each: it may mark the steps");
+  AnalyzeOptions options;
+  options.step_range = "train_iter";
+  const Result<Analysis> chosen = Analyze(run.path(), options);
+  ASSERT_TRUE(chosen.ok());
+  EXPECT_EQ(Derived::Open(chosen->path)
+                .Query("SELECT count(*), min(origin), max(step_ns) FROM run_step"
+                       " JOIN step_window USING (step)"),
+            "4|range|1000000");
 }
 
 }  // namespace

@@ -171,6 +171,32 @@ Json MemoryOf(const schema::MemoryPeakRow& row) {
   return json;
 }
 
+Json HolderOf(const schema::MemoryHolderRow& row) {
+  Json json;
+  json["rank"] = row.rank;
+  json["device_type"] = Clean(row.device_type);
+  json["device_id"] = row.device_id < 0 ? Json(nullptr) : Json(row.device_id);
+  json["bytes"] = row.bytes;
+  json["blocks"] = row.blocks;
+  json["stack"] = Clean(row.stack);
+  return json;
+}
+
+Json MemoryStateOf(const schema::MemoryStateRow& row) {
+  Json json;
+  json["rank"] = row.rank;
+  json["device_id"] = row.device_id;
+  json["segments"] = row.segments;
+  json["reserved_bytes"] = row.reserved_bytes;
+  json["allocated_bytes"] = row.allocated_bytes;
+  json["pending_bytes"] = row.pending_bytes;
+  json["free_segment_bytes"] = row.free_segment_bytes;
+  json["inactive_split_bytes"] = row.inactive_split_bytes;
+  json["inactive_split_blocks"] = row.inactive_split_blocks;
+  json["largest_free_bytes"] = row.largest_free_bytes;
+  return json;
+}
+
 Json LoaderOf(const schema::LoaderRow& row) {
   Json json;
   json["rank"] = row.rank;
@@ -197,6 +223,85 @@ Json OperatorOf(const ReportOperator& op) {
   json["p50_ns"] = op.p50_ns;
   json["p99_ns"] = op.p99_ns;
   json["max_ns"] = op.max_ns;
+  json["min_ns"] = op.min_ns;
+  json["category"] = op.category.empty() ? Json(nullptr) : Json(op.category);
+  json["uses_tensor_cores"] = OrNull(op.uses_tensor_cores);
+  return json;
+}
+
+Json DeviceRowOf(const schema::DeviceSummaryRow& row) {
+  Json json;
+  json["rank"] = row.rank;
+  json["device_id"] = row.device_id;
+  json["kernels"] = row.kernels;
+  json["copies"] = row.copies;
+  json["span_ns"] = row.end_ns - row.begin_ns;
+  json["busy_ns"] = row.busy_ns;
+  json["compute_ns"] = row.compute_ns;
+  json["comm_ns"] = row.comm_ns;
+  json["copy_ns"] = row.copy_ns;
+  json["work_ns"] = row.work_ns;
+  json["gaps"] = row.gaps;
+  json["idle_host_ns"] = row.idle_host_ns;
+  json["idle_launched_ns"] = row.idle_launched_ns;
+  json["idle_unknown_ns"] = row.idle_unknown_ns;
+  json["tensor_able_ns"] = row.tensor_able_ns;
+  json["tensor_core_ns"] = row.tensor_core_ns;
+  return json;
+}
+
+// Shares are of the steps that count; null without a GPU.
+Json DeviceOf(const ReportData& data) {
+  if (data.devices.empty()) return nullptr;
+  Json json;
+  for (const char* name :
+       {"busy_frac", "compute_frac", "comm_frac", "copy_frac", "idle_host_frac",
+        "idle_launched_frac", "idle_unknown_frac", "kernels_per_step", "launch_mean_ns",
+        "work_per_launch", "work_mean_ns", "tensor_core_frac"}) {
+    json[name] = OrNull(data.Real("device." + std::string(name)));
+  }
+  json["devices"] = Json::array();
+  for (const schema::DeviceSummaryRow& row : data.devices) {
+    json["devices"].push_back(DeviceRowOf(row));
+  }
+  return json;
+}
+
+Json CategoryOf(const ReportCategory& row) {
+  return {{"category", row.category}, {"count", row.count}, {"total_ns", row.total_ns}};
+}
+
+Json CopyOf(const schema::CopyStatsRow& row) {
+  Json json;
+  json["rank"] = row.rank;
+  json["device_id"] = row.device_id;
+  json["direction"] = Clean(row.direction);
+  json["source"] = row.source.empty() ? Json(nullptr) : Json(Clean(row.source));
+  json["destination"] = row.destination.empty() ? Json(nullptr) : Json(Clean(row.destination));
+  json["count"] = row.count;
+  json["bytes"] = row.bytes;
+  json["total_ns"] = row.total_ns;
+  json["exposed_ns"] = row.exposed_ns;
+  json["p50_bytes"] = row.p50_bytes;
+  json["gb_per_s"] = OrNull(row.gb_per_s);
+  json["p50_gb_per_s"] = OrNull(row.p50_gb_per_s);
+  json["max_gb_per_s"] = OrNull(row.max_gb_per_s);
+  return json;
+}
+
+Json LaunchOf(const schema::LaunchStatsRow& row) {
+  Json json;
+  json["rank"] = row.rank;
+  json["name"] = Clean(row.name);
+  json["calls"] = row.calls;
+  json["work"] = row.work;
+  json["host_ns"] = row.host_ns;
+  json["p50_ns"] = row.p50_ns;
+  json["p99_ns"] = row.p99_ns;
+  json["p50_delay_ns"] = row.p50_delay_ns;
+  json["p99_delay_ns"] = row.p99_delay_ns;
+  json["p50_queue_ns"] = row.p50_queue_ns;
+  json["p99_queue_ns"] = row.p99_queue_ns;
   return json;
 }
 
@@ -253,8 +358,14 @@ std::string RenderJson(const ReportData& data) {
   report["collectives"] =
       ArrayOf(data.collectives, [&](const auto& row) { return CollectiveOf(data, row); });
   report["memory"] = ArrayOf(data.memory, MemoryOf);
+  report["memory_holders"] = ArrayOf(data.memory_holders, HolderOf);
+  report["memory_states"] = ArrayOf(data.memory_states, MemoryStateOf);
   report["loaders"] = ArrayOf(data.loaders, LoaderOf);
   report["operators"] = ArrayOf(data.operators, OperatorOf);
+  report["device"] = DeviceOf(data);
+  report["kernel_categories"] = ArrayOf(data.categories, CategoryOf);
+  report["copies"] = ArrayOf(data.copies, CopyOf);
+  report["launches"] = ArrayOf(data.launches, LaunchOf);
   report["findings"] = ArrayOf(data.findings, FindingOf);
   return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -5,6 +5,7 @@
 #include "analyzer/input/step_parts.h"
 #include "analyzer/report/format.h"
 #include "analyzer/report/render.h"
+#include "analyzer/report/text_device.h"
 #include "common/text.h"
 
 namespace tutti::analyzer {
@@ -107,6 +108,27 @@ std::string Parts(const ReportData& data) {
   return text;
 }
 
+std::string Devices(const ReportData& data) {
+  if (data.devices.empty()) return "";
+  constexpr size_t kMostKernels = 5;
+  std::string text = "\n### GPU\n\nThe GPUs are " + DeviceSummary(data) + ".\n";
+  if (const std::string bound = LaunchBound(data); !bound.empty()) {
+    text += "\n**" + Safe(bound, kMostText) + ".**\n";
+  }
+  const auto total_ns = static_cast<double>(data.Integer("step.total_ns").value_or(0));
+  std::string rows;
+  size_t shown = 0;
+  for (const ReportOperator& op : data.operators) {
+    if (!op.OnDevice() || shown == kMostKernels) continue;
+    ++shown;
+    rows += "| " + Safe(op.name) + " | " + Safe(op.category) + " | " + WithCommas(op.steady_count) +
+            " | " + PercentOf(static_cast<double>(op.steady_self_ns), total_ns) + " | " +
+            Milliseconds(static_cast<double>(op.p50_ns)) + " |\n";
+  }
+  if (rows.empty()) return text;
+  return text + "\n| kernel | what | count | share | median ms |\n|---|---|--:|--:|--:|\n" + rows;
+}
+
 std::string Ranks(const ReportData& data) {
   if (data.rank_summaries.empty()) return "";
   std::string text =
@@ -132,7 +154,7 @@ std::string Ranks(const ReportData& data) {
 }  // namespace
 
 std::string RenderMarkdown(const ReportData& data) {
-  std::string text = Headline(data) + Findings(data) + Parts(data) + Ranks(data);
+  std::string text = Headline(data) + Findings(data) + Parts(data) + Devices(data) + Ranks(data);
   if (text.size() > kMostBytes) {
     text.resize(text.rfind('\n', kMostBytes) + 1);
     text += "\n(cut)\n";

@@ -29,13 +29,17 @@ Status ReadNamedValues(schema::Database& analysis, ReportData& data) {
       [&](const schema::RankPartSummaryRow& row) { data.rank_parts[row.rank][row.part] = row; });
 }
 
-Status ReadOperators(schema::Database& analysis, ReportData& data) {
-  constexpr const char* kOperators =
+// The operators, or the kernels, copies and fills, that take most time.
+Status ReadOperators(schema::Database& analysis, bool on_device, ReportData& data) {
+  const std::string sql =
       "SELECT kind, name, sum(count), sum(total_ns), sum(self_ns), sum(steady_count),"
-      " sum(steady_self_ns), max(p50_ns), max(p99_ns), max(max_ns) FROM op_stats"
-      " WHERE on_compute = 1 AND kind <> 'user' GROUP BY kind, name"
+      " sum(steady_self_ns), max(p50_ns), max(p99_ns), max(max_ns), min(min_ns),"
+      " coalesce(max(category), ''), max(uses_tensor_cores) FROM op_stats"
+      " WHERE on_compute = 1 AND kind <> 'user' AND kind " +
+      std::string(on_device ? "" : "NOT ") +
+      "IN ('kernel', 'memcpy', 'memset') GROUP BY kind, name"
       " ORDER BY sum(steady_self_ns) DESC, sum(self_ns) DESC, name LIMIT 50";
-  TUTTI_ASSIGN_OR_RETURN(schema::Statement statement, analysis.Prepare(kOperators));
+  TUTTI_ASSIGN_OR_RETURN(schema::Statement statement, analysis.Prepare(sql));
   for (;;) {
     TUTTI_ASSIGN_OR_RETURN(const bool found, statement.Step());
     if (!found) return OkStatus();
@@ -45,12 +49,47 @@ Status ReadOperators(schema::Database& analysis, ReportData& data) {
     int64_t ReportOperator::*const values[] = {
         &ReportOperator::count,        &ReportOperator::total_ns,       &ReportOperator::self_ns,
         &ReportOperator::steady_count, &ReportOperator::steady_self_ns, &ReportOperator::p50_ns,
-        &ReportOperator::p99_ns,       &ReportOperator::max_ns};
+        &ReportOperator::p99_ns,       &ReportOperator::max_ns,         &ReportOperator::min_ns};
     int column = 2;
     for (const auto value : values) {
       TUTTI_ASSIGN_OR_RETURN(op.*value, statement.Get<int64_t>(column++));
     }
+    TUTTI_ASSIGN_OR_RETURN(op.category, statement.Get<std::string>(column++));
+    TUTTI_ASSIGN_OR_RETURN(const auto tensor, statement.Get<std::optional<int64_t>>(column));
+    if (tensor) op.uses_tensor_cores = *tensor == 1;
     data.operators.push_back(std::move(op));
+  }
+}
+
+Status ReadAllOperators(schema::Database& analysis, ReportData& data) {
+  TUTTI_RETURN_IF_ERROR(ReadOperators(analysis, false, data));
+  TUTTI_RETURN_IF_ERROR(ReadOperators(analysis, true, data));
+  std::stable_sort(data.operators.begin(), data.operators.end(),
+                   [](const ReportOperator& a, const ReportOperator& b) {
+                     return a.steady_self_ns > b.steady_self_ns;
+                   });
+  return OkStatus();
+}
+
+// Over the same steps as the parts of a step.
+Status ReadCategories(schema::Database& analysis, ReportData& data) {
+  const std::string basis = data.Text("step.basis");
+  const std::string steps = basis == "steady"     ? "WHERE s.is_steady = 1"
+                            : basis == "complete" ? "WHERE s.is_partial = 0 AND s.tag = 'train'"
+                                                  : "";
+  TUTTI_ASSIGN_OR_RETURN(
+      schema::Statement statement,
+      analysis.Prepare("SELECT c.category, sum(c.count), sum(c.total_ns) FROM step_category AS c"
+                       " JOIN run_step AS s USING (step) " +
+                       steps + " GROUP BY c.category ORDER BY sum(c.total_ns) DESC, c.category"));
+  for (;;) {
+    TUTTI_ASSIGN_OR_RETURN(const bool found, statement.Step());
+    if (!found) return OkStatus();
+    ReportCategory row;
+    TUTTI_ASSIGN_OR_RETURN(row.category, statement.Get<std::string>(0));
+    TUTTI_ASSIGN_OR_RETURN(row.count, statement.Get<int64_t>(1));
+    TUTTI_ASSIGN_OR_RETURN(row.total_ns, statement.Get<int64_t>(2));
+    data.categories.push_back(std::move(row));
   }
 }
 
@@ -132,8 +171,16 @@ Result<ReportData> ReadReportData(const std::string& analysis_path) {
       ReadInto(analysis, "ORDER BY transfer_ns + wait_ns DESC, communicator_id, op, dtype, bytes",
                data.collectives));
   TUTTI_RETURN_IF_ERROR(ReadInto(analysis, "ORDER BY rank, device_type, device_id", data.memory));
+  TUTTI_RETURN_IF_ERROR(ReadInto(analysis, "ORDER BY rank, device_type, device_id, ordinal",
+                                 data.memory_holders));
+  TUTTI_RETURN_IF_ERROR(ReadInto(analysis, "ORDER BY rank, device_id", data.memory_states));
   TUTTI_RETURN_IF_ERROR(ReadInto(analysis, "ORDER BY rank, name", data.loaders));
-  TUTTI_RETURN_IF_ERROR(ReadOperators(analysis, data));
+  TUTTI_RETURN_IF_ERROR(ReadAllOperators(analysis, data));
+  TUTTI_RETURN_IF_ERROR(ReadInto(analysis, "ORDER BY rank, device_id", data.devices));
+  TUTTI_RETURN_IF_ERROR(ReadCategories(analysis, data));
+  TUTTI_RETURN_IF_ERROR(
+      ReadInto(analysis, "ORDER BY rank, device_id, direction, source, destination", data.copies));
+  TUTTI_RETURN_IF_ERROR(ReadInto(analysis, "ORDER BY rank, name", data.launches));
   TUTTI_RETURN_IF_ERROR(ReadFindings(analysis, data));
   return data;
 }

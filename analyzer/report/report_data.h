@@ -32,6 +32,18 @@ struct ReportOperator {
   int64_t p50_ns = 0;          // highest of the ranks' medians
   int64_t p99_ns = 0;          // the same
   int64_t max_ns = 0;
+  int64_t min_ns = 0;    // lowest of the ranks'
+  std::string category;  // of kernels, copies and fills; "" others
+  std::optional<bool> uses_tensor_cores;
+
+  bool OnDevice() const { return kind == "kernel" || kind == "memcpy" || kind == "memset"; }
+};
+
+// Kernels, copies and fills that do the same, over all ranks, in the steps that count.
+struct ReportCategory {
+  std::string category;
+  int64_t count = 0;
+  int64_t total_ns = 0;
 };
 
 struct ReportData {
@@ -48,8 +60,14 @@ struct ReportData {
   std::vector<schema::RunCommunicatorRow> communicators;
   std::vector<schema::CollectiveSummaryRow> collectives;  // most transfer first
   std::vector<schema::MemoryPeakRow> memory;
+  std::vector<schema::MemoryHolderRow> memory_holders;  // most bytes first for each allocator
+  std::vector<schema::MemoryStateRow> memory_states;
   std::vector<schema::LoaderRow> loaders;
   std::vector<ReportOperator> operators;  // most self time in steady steps first
+  std::vector<schema::DeviceSummaryRow> devices;
+  std::vector<ReportCategory> categories;  // most time first
+  std::vector<schema::CopyStatsRow> copies;
+  std::vector<schema::LaunchStatsRow> launches;
   std::vector<ReportFinding> findings;
 
   // How ranks failed, "rank 1 exited with 1"; empty if none did.

@@ -8,8 +8,11 @@
 #include <map>
 
 #include "analyzer/input/step_parts.h"
+#include "analyzer/metrics/stack_frames.h"
 #include "analyzer/report/format.h"
+#include "analyzer/report/painter.h"
 #include "analyzer/report/render.h"
+#include "analyzer/report/text_device.h"
 
 namespace tutti::analyzer {
 namespace {
@@ -19,28 +22,11 @@ constexpr size_t kBarColumns = 36;
 constexpr size_t kMostRanks = 32;
 constexpr size_t kMostCollectives = 12;
 constexpr size_t kMostOperators = 10;
+constexpr size_t kMostHostOperators = 5;  // of GPU runs, where kernels come first
 constexpr size_t kMostIssues = 12;
+constexpr size_t kMostHolders = 8;
 
 using Rows = std::vector<std::vector<std::string>>;
-
-class Painter {
- public:
-  explicit Painter(bool colour) : colour_(colour) {}
-  std::string Bold(const std::string& text) const { return Paint("1", text); }
-  std::string Bad(const std::string& text) const { return Paint("1;31", text); }
-  std::string Finding(const std::string& text) const { return Paint("1;33", text); }
-  std::string Bar(size_t part, const std::string& text) const {
-    static constexpr std::array kColours = {"32", "34", "36", "35", "33", "31", "91", "90", "37"};
-    return Paint(kColours[part % kColours.size()], text);
-  }
-
- private:
-  std::string Paint(const char* code, const std::string& text) const {
-    if (!colour_ || text.empty()) return text;
-    return std::string("\x1b[") + code + "m" + text + "\x1b[0m";
-  }
-  bool colour_;
-};
 
 std::string MsOrDash(const std::optional<int64_t>& ns) {
   return ns ? Milliseconds(static_cast<double>(*ns)) : "-";
@@ -50,6 +36,10 @@ std::string Counted(int64_t number, const char* one, const char* many) {
   return WithCommas(number) + " " + (number == 1 ? one : many);
 }
 
+bool HasSteps(const ReportData& data) {
+  return !data.steps.empty() || data.Integer("step.count").has_value();
+}
+
 std::string Headline(const ReportData& data) {
   const auto ranks = static_cast<int64_t>(data.ranks.size());
   const int64_t expected = data.MetaInteger("run.ranks_expected");
@@ -57,12 +47,13 @@ std::string Headline(const ReportData& data) {
   const int64_t lost = data.Integer("run.events_lost").value_or(0);
   std::string workload = ToPrintableText(data.Meta("run.workload"));
   if (workload.empty()) workload = "run";
-  std::string line = workload + ": " + WithCommas(ranks) + " of " +
-                     Counted(expected, "rank", "ranks") + ", " +
-                     Counted(static_cast<int64_t>(data.steps.size()), "step", "steps") + " (" +
-                     WithCommas(counted) + " " + data.Text("step.basis") + "), " +
-                     Counted(data.Integer("run.events").value_or(0), "event", "events") + ", " +
-                     (lost == 0 ? "none" : WithCommas(lost)) + " lost";
+  std::string line =
+      workload + ": " + WithCommas(ranks) + " of " + Counted(expected, "rank", "ranks") + ", " +
+      (HasSteps(data) ? Counted(static_cast<int64_t>(data.steps.size()), "step", "steps") + " (" +
+                            WithCommas(counted) + " " + data.Text("step.basis") + "), "
+                      : "") +
+      Counted(data.Integer("run.events").value_or(0), "event", "events") + ", " +
+      (lost == 0 ? "none" : WithCommas(lost)) + " lost";
   return Wrap(line, kColumns, 0, 2) + "\n";
 }
 
@@ -200,11 +191,42 @@ std::string WhereItGoes(const ReportData& data, const Painter& paint) {
   return text;
 }
 
+bool StopsTheJob(const ReportFinding& finding) {
+  return finding.row.kind == "hang" || finding.row.kind == "collective_mismatch";
+}
+
+// Why the job stands still or computes nonsense: nothing else matters then, so it comes
+// first and with all its evidence.
+std::string Stopped(const ReportData& data, const Painter& paint) {
+  std::string text;
+  for (const ReportFinding& finding : data.findings) {
+    if (!StopsTheJob(finding)) continue;
+    const schema::FindingRow& row = finding.row;
+    text += "  " + paint.Bad(std::to_string(row.id) + ". " + row.kind) + ", confidence " +
+            row.confidence + "\n";
+    text += Wrap(ToPrintableText(row.title), kColumns, 5, 5) + "\n";
+    for (const schema::FindingEvidenceRow& evidence : finding.evidence) {
+      std::string line = "- ";
+      if (evidence.rank) line += "rank " + std::to_string(*evidence.rank) + " ";
+      text += Wrap(line + ToPrintableText(evidence.note), kColumns, 5, 7) + "\n";
+    }
+    text += Wrap("do: " + ToPrintableText(row.advice), kColumns, 5, 9) + "\n";
+  }
+  if (text.empty()) return "";
+  return "\n" + paint.Bad("What stopped the job") + "\n" + text;
+}
+
 std::string Findings(const ReportData& data, const Painter& paint) {
   std::string text = "\n" + paint.Bold("Findings") + "\n";
-  if (data.findings.empty())
-    return text + "  none: no cause that is looked for costs 5 % of a step or more\n";
+  const bool has_other = !std::all_of(data.findings.begin(), data.findings.end(), StopsTheJob);
+  if (!has_other) {
+    // Without steps nothing was looked for.
+    if (data.steps.empty()) return "";
+    return text + "  none" + (data.findings.empty() ? "" : " besides") +
+           ": no cause that is looked for costs 5 % of a step or more\n";
+  }
   for (const ReportFinding& finding : data.findings) {
+    if (StopsTheJob(finding)) continue;
     const schema::FindingRow& row = finding.row;
     std::string head = std::to_string(row.id) + ". " + ToPrintableText(row.kind);
     if (row.cost_ns) {
@@ -320,18 +342,64 @@ std::string Collectives(const ReportData& data, const Painter& paint) {
   return text;
 }
 
+// What holds the peak: the line of the program that allocated it.
+std::string HoldersOf(const ReportData& data, const schema::MemoryPeakRow& peak) {
+  Rows rows = {{"", "held at the peak", "share", "blocks", "allocated in"}};
+  size_t all = 0;
+  for (const schema::MemoryHolderRow& row : data.memory_holders) {
+    if (row.rank != peak.rank || row.device_type != peak.device_type ||
+        row.device_id != peak.device_id || ++all > kMostHolders) {
+      continue;
+    }
+    const std::string frame = ShortFrame(FrameToShow(row.stack));
+    rows.push_back({"", Bytes(row.bytes),
+                    PercentOf(static_cast<double>(row.bytes), static_cast<double>(peak.peak_bytes)),
+                    row.blocks > 0 ? WithCommas(row.blocks) : "-",
+                    row.stack.empty() ? "no stack: before the trace begins"
+                                      : Cut(ToPrintableText(frame), 56)});
+  }
+  if (rows.size() == 1) return "";
+  std::string text = Table(rows, 5);
+  if (all > kMostHolders) {
+    text += "  and " + std::to_string(all - kMostHolders) + " more in memory_holder\n";
+  }
+  return text;
+}
+
+std::string StatesOf(const ReportData& data) {
+  std::string text;
+  for (const schema::MemoryStateRow& row : data.memory_states) {
+    const auto reserved = static_cast<double>(row.reserved_bytes);
+    std::string line =
+        "rank " + std::to_string(row.rank) + ", GPU " + std::to_string(row.device_id) +
+        " at the snapshot: " + Bytes(row.reserved_bytes) + " reserved in " +
+        Counted(row.segments, "segment", "segments") + ", " + Bytes(row.allocated_bytes) +
+        " allocated; unused " + Bytes(row.free_segment_bytes) + " in empty segments and " +
+        Bytes(row.inactive_split_bytes) + " in " +
+        Counted(row.inactive_split_blocks, "part", "parts") + " of segments in use (" +
+        PercentOf(static_cast<double>(row.inactive_split_bytes), reserved) +
+        " fragmentation), largest " + Bytes(row.largest_free_bytes);
+    text += Wrap(line, kColumns, 2, 4) + "\n";
+  }
+  return text;
+}
+
 std::string Memory(const ReportData& data, const Painter& paint) {
   const auto peak =
       std::max_element(data.memory.begin(), data.memory.end(),
                        [](const auto& a, const auto& b) { return a.peak_bytes < b.peak_bytes; });
-  if (peak == data.memory.end()) return "";
+  if (peak == data.memory.end()) {
+    const std::string states = StatesOf(data);
+    return states.empty() ? "" : "\n" + paint.Bold("Memory") + "\n" + states;
+  }
   std::string line = "peak " + Bytes(peak->peak_bytes) + " of " +
                      ToPrintableText(peak->device_type) + " memory on rank " +
                      std::to_string(peak->rank);
   if (peak->peak_step) line += " in step " + std::to_string(*peak->peak_step);
   line += ", " + Bytes(peak->end_bytes) + " at the end; " + WithCommas(peak->allocations) +
           " allocations of " + Bytes(peak->allocated_bytes) + " in all";
-  return "\n" + paint.Bold("Memory") + "\n" + Wrap(line, kColumns, 2, 4) + "\n";
+  return "\n" + paint.Bold("Memory") + "\n" + Wrap(line, kColumns, 2, 4) + "\n" +
+         HoldersOf(data, *peak) + StatesOf(data);
 }
 
 std::string Operators(const ReportData& data, const Painter& paint) {
@@ -339,14 +407,17 @@ std::string Operators(const ReportData& data, const Painter& paint) {
   const int64_t windows = std::max<int64_t>(WindowsOf(data), 1);
   const auto total_ns = static_cast<double>(data.Integer("step.total_ns").value_or(0));
   Rows rows = {{"name", "kind", "count", "self ms/step", "share", "p50 ms", "p99 ms"}};
+  const size_t most = data.devices.empty() ? kMostOperators : kMostHostOperators;
   for (const ReportOperator& op : data.operators) {
-    if (rows.size() > kMostOperators) break;
+    if (rows.size() > most) break;
+    if (op.OnDevice()) continue;
     const auto self_ns = static_cast<double>(op.steady_self_ns);
     rows.push_back({Cut(ToPrintableText(op.name), 42), op.kind, WithCommas(op.steady_count),
                     Milliseconds(self_ns / static_cast<double>(windows)),
                     PercentOf(self_ns, total_ns), MsOrDash(op.p50_ns), MsOrDash(op.p99_ns)});
   }
-  return "\n" + paint.Bold("Top operators") +
+  if (rows.size() == 1) return "";
+  return "\n" + paint.Bold(data.devices.empty() ? "Top operators" : "Top operators on the host") +
          "  count and self time in steady steps; percentiles of the "
          "slowest rank\n" +
          Table(rows, 2);
@@ -358,13 +429,15 @@ std::string Trust(const ReportData& data, const Painter& paint) {
                      Counted(data.MetaInteger("run.ranks_expected"), "rank", "ranks") + ", " +
                      WithCommas(data.Integer("run.events_lost").value_or(0)) + " events lost";
   const auto error_ns = data.Integer("run.clock_error_ns");
-  if (data.ranks.size() > 1) {
+  if (data.ranks.size() > 1 && HasSteps(data)) {
     line += error_ns == 0 ? ", one clock"
             : error_ns ? ", clocks within " + Milliseconds(static_cast<double>(*error_ns)) + " ms"
                        : ", clocks not aligned";
   }
   const std::string origin = data.steps.empty() ? "none" : data.steps.front().origin;
-  line += "; steps: " + origin + ", " + data.Text("step.basis") + " ones counted";
+  if (HasSteps(data)) {
+    line += "; steps: " + origin + ", " + data.Text("step.basis") + " ones counted";
+  }
   text += Wrap(line, kColumns, 2, 4) + "\n";
   for (const schema::DataIssueRow& issue : data.issues) {
     if (!IsBad(issue) && issue.name != "ranks_failed") text += IssueLine(issue);
@@ -372,13 +445,42 @@ std::string Trust(const ReportData& data, const Painter& paint) {
   return text;
 }
 
+// Nothing but dumps and snapshots: no work was traced, so there are no steps to speak of.
+bool IsOnlyDumps(const ReportData& data) {
+  const bool has_work = !data.operators.empty() || !data.devices.empty() || !data.loaders.empty() ||
+                        !data.Meta("run.workload").empty();
+  return !has_work && std::all_of(data.steps.begin(), data.steps.end(), [](const auto& step) {
+    return step.origin == "whole_trace" || step.origin.starts_with("inferred");
+  }) && std::any_of(data.issues.begin(), data.issues.end(), [](const auto& issue) {
+    return issue.name == "no_operators";
+  });
+}
+
+// What of the steps would be said of them is left out.
+ReportData WithoutSteps(ReportData data) {
+  std::erase_if(data.issues, [](const schema::DataIssueRow& issue) {
+    return issue.name == "no_operators" || issue.name.starts_with("steps_") ||
+           issue.name == "clocks_not_aligned" || issue.name == "collective_not_captured";
+  });
+  data.steps.clear();
+  data.metrics.erase("step.count");
+  return data;
+}
+
 }  // namespace
 
-std::string RenderText(const ReportData& data, TextStyle style) {
+std::string RenderText(const ReportData& all, TextStyle style) {
   const Painter paint(style.colour);
-  return Headline(data) + Failures(data, paint) + Quality(data, paint) + StepLine(data, paint) +
-         WhereItGoes(data, paint) + Findings(data, paint) + Ranks(data, paint) +
-         Collectives(data, paint) + Memory(data, paint) + Operators(data, paint) +
+  if (IsOnlyDumps(all)) {
+    const ReportData data = WithoutSteps(all);
+    return Headline(data) + Failures(data, paint) + Stopped(data, paint) + Quality(data, paint) +
+           Collectives(data, paint) + Memory(data, paint) + Trust(data, paint);
+  }
+  const ReportData& data = all;
+  return Headline(data) + Failures(data, paint) + Stopped(data, paint) + Quality(data, paint) +
+         StepLine(data, paint) + WhereItGoes(data, paint) + Findings(data, paint) +
+         DeviceSection(data, paint) + Ranks(data, paint) + Collectives(data, paint) +
+         Memory(data, paint) + KernelSection(data, paint) + Operators(data, paint) +
          Trust(data, paint);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "analyzer/testing/trace_builder.h"
 
@@ -12,6 +13,8 @@ namespace tutti::analyzer::testing {
 class Derived {
  public:
   explicit Derived(const RunFolder& run);
+  // An analysis that is there.
+  static Derived Open(std::string path) { return Derived(std::move(path)); }
 
   // One line a row, columns apart by "|", NULL as "".
   std::string Query(const std::string& sql) const;
@@ -19,6 +22,8 @@ class Derived {
   const std::string& path() const { return path_; }
 
  private:
+  explicit Derived(std::string path) : path_(std::move(path)) {}
+
   std::string path_;
 };
 

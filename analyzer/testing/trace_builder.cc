@@ -123,6 +123,38 @@ TraceBuilder& TraceBuilder::Collective(const std::string& op, std::optional<int6
   return *this;
 }
 
+TraceBuilder& TraceBuilder::Dumped(const std::string& op, int64_t sequence, int64_t enqueue,
+                                   std::string state, const std::string& stack,
+                                   int64_t communicator) {
+  Collective(op, sequence, enqueue, {}, {}, 64, communicator);
+  schema::CollectiveSourceRow& row = collectives_.back();
+  row.origin = "flight_recorder";
+  row.tid.reset();
+  if (state != "scheduled") row.begin_ns = Ns(enqueue);
+  if (state == "completed") row.end_ns = Ns(enqueue + 1);
+  row.state = std::move(state);
+  if (!stack.empty()) row.stack_id = StringId(stack);
+  return *this;
+}
+
+TraceBuilder& TraceBuilder::Progress(int64_t communicator, int64_t last_enqueued_sequence) {
+  for (schema::CommunicatorRow& row : communicators_) {
+    if (row.id == communicator) row.last_enqueued_sequence = last_enqueued_sequence;
+  }
+  return *this;
+}
+
+TraceBuilder& TraceBuilder::Block(int64_t time, int64_t address, int64_t delta_bytes,
+                                  int64_t allocated_bytes, const std::string& stack) {
+  Memory(time, delta_bytes, allocated_bytes);
+  schema::MemoryEventRow& row = memory_events_.back();
+  row.device_type = "cuda";
+  row.device_id = 0;
+  row.address = address;
+  if (!stack.empty()) row.stack_id = StringId(stack);
+  return *this;
+}
+
 TraceBuilder& TraceBuilder::Communicator(int64_t id, std::string uid,
                                          std::vector<int64_t> global_ranks) {
   schema::CommunicatorRow row;

@@ -48,8 +48,16 @@ class TraceBuilder {
                           int64_t bytes) {
     return Collective("all_reduce", sequence, enqueue, begin, end, bytes);
   }
+  // As a flight recorder tells it: `state` is 'scheduled', 'started' or 'completed'.
+  TraceBuilder& Dumped(const std::string& op, int64_t sequence, int64_t enqueue, std::string state,
+                       const std::string& stack = "", int64_t communicator = 1);
+  // The last call on a communicator that the recorder tells of beside its entries.
+  TraceBuilder& Progress(int64_t communicator, int64_t last_enqueued_sequence);
   TraceBuilder& Communicator(int64_t id, std::string uid, std::vector<int64_t> global_ranks);
   TraceBuilder& Memory(int64_t time, int64_t delta_bytes, int64_t allocated_bytes);
+  // Of a block of GPU 0, with the stack of the call.
+  TraceBuilder& Block(int64_t time, int64_t address, int64_t delta_bytes, int64_t allocated_bytes,
+                      const std::string& stack = "");
   TraceBuilder& Kernel(const std::string& name, int64_t stream, int64_t begin, int64_t end,
                        std::optional<int64_t> correlation = {});
   TraceBuilder& UntimedKernel(const std::string& name, std::optional<int64_t> correlation = {});
