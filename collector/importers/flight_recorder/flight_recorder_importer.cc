@@ -58,9 +58,9 @@ class FlightRecorder : public Importer {
     AddSource(file, dump, *sink);
     SetRank(file, dump, *sink);
     if (!document.problem.ok()) {
-      sink->Count(kDumpCut, file.name + ", " + document.problem.message());
+      sink->Count(kDumpCut, document.problem.message());
     }
-    flight_recorder::WriteDump(dump, file.name, *sink);
+    flight_recorder::WriteDump(dump, *sink);
     return sink->status();
   }
 
@@ -87,7 +87,7 @@ class FlightRecorder : public Importer {
       sink.identity.rank = by_groups;
       sink.identity.rank_source = "process groups";
       if (by_name && *by_name != *by_groups) {
-        sink.Count(kRankDiffers, file.name + ", rank " + std::to_string(*by_groups));
+        sink.Count(kRankDiffers, "rank " + std::to_string(*by_groups));
       }
     } else if (by_name) {
       sink.identity.rank = by_name;

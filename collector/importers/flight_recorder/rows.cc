@@ -99,8 +99,7 @@ std::optional<int64_t> WorldSizeOf(const Dump& dump) {
 
 class Writer {
  public:
-  Writer(const Dump& dump, std::string_view file_name, TraceSink& sink)
-      : dump_(dump), file_name_(file_name), sink_(sink) {}
+  Writer(const Dump& dump, TraceSink& sink) : dump_(dump), sink_(sink) {}
 
   void Write() {
     sink_.identity.world_size = WorldSizeOf(dump_);
@@ -122,15 +121,13 @@ class Writer {
       }
     }
     for (const auto& [name, count] : dump_.oddities) {
-      sink_.Count(OddityCalled(name), file_name_, {}, count);
+      sink_.Count(OddityCalled(name), "", {}, count);
       if (name == kEntryNotReadable.name) sink_.sources.back().events_skipped += count;
     }
   }
 
  private:
-  std::string PlaceOf(size_t entry) const {
-    return std::string(file_name_) + ", entry " + std::to_string(entry);
-  }
+  static std::string PlaceOf(size_t entry) { return "entry " + std::to_string(entry); }
 
   // Whether a batch's entry says nothing that its calls don't. One of point-to-point calls
   // names no peer.
@@ -173,7 +170,6 @@ class Writer {
   }
 
   const Dump& dump_;
-  std::string_view file_name_;
   TraceSink& sink_;
   std::vector<int64_t> communicators_;            // row ids, by place in dump_.groups
   std::set<std::pair<size_t, int64_t>> singles_;  // group and sequence of calls themselves
@@ -181,8 +177,6 @@ class Writer {
 
 }  // namespace
 
-void WriteDump(const Dump& dump, std::string_view file_name, TraceSink& sink) {
-  Writer(dump, file_name, sink).Write();
-}
+void WriteDump(const Dump& dump, TraceSink& sink) { Writer(dump, sink).Write(); }
 
 }  // namespace tutti::collector::importers::flight_recorder

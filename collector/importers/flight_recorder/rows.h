@@ -9,6 +9,6 @@ namespace tutti::collector::importers::flight_recorder {
 
 // `sink.identity.rank` must be set if it is known: the own place in each group is looked
 // up by it. Fills what else the dump tells of the rank, and the counts of the source.
-void WriteDump(const Dump& dump, std::string_view file_name, TraceSink& sink);
+void WriteDump(const Dump& dump, TraceSink& sink);
 
 }  // namespace tutti::collector::importers::flight_recorder

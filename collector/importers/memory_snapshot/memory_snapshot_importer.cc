@@ -42,9 +42,9 @@ class MemorySnapshot : public Importer {
     source.bytes = file.bytes;
     sink->sources.push_back(std::move(source));
     if (!document.problem.ok()) {
-      sink->Count(kSnapshotCut, file.name + ", " + document.problem.message());
+      sink->Count(kSnapshotCut, document.problem.message());
     }
-    memory_snapshot::WriteSnapshot(document.root, plain->bytes.size(), file.name, *sink);
+    memory_snapshot::WriteSnapshot(document.root, plain->bytes.size(), *sink);
     return sink->status();
   }
 };

@@ -102,17 +102,14 @@ class Totals : public Visitor {
 
 class Writer : public Visitor {
  public:
-  Writer(std::map<int64_t, Device> devices, size_t input_bytes, std::string_view file_name,
-         TraceSink& sink)
-      : file_name_(file_name),
-        sink_(sink),
-        stack_bytes_left_(kStackBytesToStart + kStackBytesPerByte * input_bytes) {
+  Writer(std::map<int64_t, Device> devices, size_t input_bytes, TraceSink& sink)
+      : sink_(sink), stack_bytes_left_(kStackBytesToStart + kStackBytesPerByte * input_bytes) {
     for (const auto& [id, device] : devices) {
       running_[id] = {device.allocated.Opening(device.allocated_bytes),
                       device.reserved.Opening(device.reserved_bytes), 0};
       if (!device.allocated.Agrees(device.allocated_bytes) ||
           !device.reserved.Agrees(device.reserved_bytes)) {
-        sink_.Count(kTotalsDisagree, std::string(file_name_) + ", device " + std::to_string(id));
+        sink_.Count(kTotalsDisagree, "device " + std::to_string(id));
       }
     }
   }
@@ -170,7 +167,7 @@ class Writer : public Visitor {
     for (const Oddity& oddity : kKnownOddities) {
       if (oddity.name == what) known = &oddity;
     }
-    sink_.Count(*known, file_name_, {}, count);
+    sink_.Count(*known, "", {}, count);
     if (known->severity == Severity::kDataLoss) sink_.sources.back().events_skipped += count;
   }
 
@@ -187,8 +184,8 @@ class Writer : public Visitor {
   void Count(const Oddity& oddity, const Event& event, std::optional<int64_t> time_ns,
              std::string_view about = {}) {
     const int64_t number = running_[static_cast<int64_t>(event.device)].events - 1;
-    const std::string place = std::string(file_name_) + ", device " + std::to_string(event.device) +
-                              ", event " + std::to_string(number);
+    const std::string place =
+        "device " + std::to_string(event.device) + ", event " + std::to_string(number);
     sink_.Count(oddity, place, time_ns, 1, about);
   }
 
@@ -242,14 +239,13 @@ class Writer : public Visitor {
     if (!is_new) return stack->second;
     const std::string text = StackText(frames);
     if (text.size() > stack_bytes_left_) {
-      sink_.Count(kStackTooMuch, file_name_);
+      sink_.Count(kStackTooMuch, "");
       return 0;
     }
     stack_bytes_left_ -= text.size();
     return stack->second = sink_.Intern(text);
   }
 
-  std::string_view file_name_;
   TraceSink& sink_;
   size_t stack_bytes_left_;
   std::map<int64_t, Running> running_;
@@ -260,11 +256,10 @@ class Writer : public Visitor {
 
 }  // namespace
 
-void WriteSnapshot(pickle::Value root, size_t input_bytes, std::string_view file_name,
-                   TraceSink& sink) {
+void WriteSnapshot(pickle::Value root, size_t input_bytes, TraceSink& sink) {
   Totals totals;
   Walk(root, input_bytes, totals);
-  Writer writer(std::move(totals.devices), input_bytes, file_name, sink);
+  Writer writer(std::move(totals.devices), input_bytes, sink);
   Walk(root, input_bytes, writer);
 }
 

@@ -2,15 +2,12 @@
 // One thread.
 #pragma once
 
-#include <string_view>
-
 #include "collector/importers/pickle/value.h"
 #include "collector/importers/trace_sink.h"
 
 namespace tutti::collector::importers::memory_snapshot {
 
 // Requires IsSnapshot(root). Counts what it reads in sink.sources.back().
-void WriteSnapshot(pickle::Value root, size_t input_bytes, std::string_view file_name,
-                   TraceSink& sink);
+void WriteSnapshot(pickle::Value root, size_t input_bytes, TraceSink& sink);
 
 }  // namespace tutti::collector::importers::memory_snapshot

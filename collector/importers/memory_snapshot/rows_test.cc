@@ -18,7 +18,7 @@ class SnapshotRowsTest : public testing::Test {
     Result<std::unique_ptr<TraceSink>> sink = TraceSink::Create(path_);
     ASSERT_TRUE(sink.ok()) << sink.status().message();
     (*sink)->sources.emplace_back().format = "memory_snapshot";
-    WriteSnapshot(document->root, std::string_view(json).size(), "snapshot.pickle", **sink);
+    WriteSnapshot(document->root, std::string_view(json).size(), **sink);
     const Status finished = (*sink)->Finish(0);
     ASSERT_TRUE(finished.ok()) << finished.message();
   }
@@ -82,7 +82,7 @@ TEST_F(SnapshotRowsTest, SharesStacksAndKeepsUnknownActions) {
   EXPECT_EQ(rows[1].allocated_bytes, 10);
   const auto stats = All<schema::TraceStatRow>("WHERE name = 'memory_action_unknown'");
   ASSERT_EQ(stats.size(), 1U);
-  EXPECT_NE(stats[0].detail.find("snapshot.pickle, device 0, event 1"), std::string::npos);
+  EXPECT_NE(stats[0].detail.find("(first: device 0, event 1)"), std::string::npos);
 }
 
 TEST_F(SnapshotRowsTest, KeepsSegmentsAndTheirBlocks) {

@@ -48,10 +48,10 @@ class StragglerStudy : public Importer {
       source.bytes = file.bytes;
       sink->sources.push_back(std::move(source));
       if (worker == 0 && timeline.unreadable > 0) {
-        sink->Count(kUnreadable, file.name, {}, timeline.unreadable);
+        sink->Count(kUnreadable, "", {}, timeline.unreadable);
         sink->sources.back().events_skipped += timeline.unreadable;
       }
-      if (!document.problem.ok()) sink->Count(kCut, file.name + ", " + document.problem.message());
+      if (!document.problem.ok()) sink->Count(kCut, document.problem.message());
       straggler_study::WriteWorker(timeline, worker, SpansOf(timeline, worker), *sink);
       TUTTI_RETURN_IF_ERROR(sink->status());
     }
