@@ -74,6 +74,7 @@ bool PairInTime(std::vector<Launch>& base, std::vector<Launch>& fresh) {
     return false;
   }
   std::vector<std::pair<int64_t, bool>> order;  // begin, is new
+  order.reserve(base.size() + fresh.size());
   for (const Launch& launch : base) order.emplace_back(*launch.begin_ns, false);
   for (const Launch& launch : fresh) order.emplace_back(*launch.begin_ns, true);
   std::ranges::sort(order);

@@ -18,7 +18,8 @@ Status CheckGates(const std::vector<std::string>& gates) {
     if (FindMetric(gate) != nullptr) continue;
     std::string known;
     for (const Metric& metric : Metrics()) {
-      known += (known.empty() ? "" : ", ") + std::string(metric.name);
+      if (!known.empty()) known += ", ";
+      known += metric.name;
     }
     return UsageError("there is no metric \"" + gate + "\"; there are " + known);
   }

@@ -3,6 +3,7 @@
 #include <boost/math/distributions/beta.hpp>
 #include <boost/math/distributions/non_central_t.hpp>
 #include <boost/math/distributions/students_t.hpp>
+#include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
 
 namespace tutti::analyzer::compare {
@@ -28,7 +29,7 @@ double NoncentralityForPower(double alpha, double power, double dof) {
 }
 
 double UnbiasedDeviationFactor(double dof) {
-  return std::sqrt(2 / dof) * std::exp(std::lgamma((dof + 1) / 2) - std::lgamma(dof / 2));
+  return std::sqrt(2 / dof) / bm::tgamma_delta_ratio(dof / 2, 0.5);
 }
 
 Bounds ClopperPearson(int64_t hits, int64_t trials, double confidence) {

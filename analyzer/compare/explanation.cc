@@ -100,8 +100,10 @@ std::string ExplainInWords(const Explanation& explanation) {
   for (const PartChange& part : parts) {
     if (part.change_ns() == 0 || told * 10 >= moved * 9) break;
     told += std::abs(part.change_ns());
-    words += (words.empty() ? "" : ", ") + PartInWords(part.part) + " " +
-             SignedDuration(static_cast<double>(part.change_ns()));
+    if (!words.empty()) words += ", ";
+    words += PartInWords(part.part);
+    words += " ";
+    words += SignedDuration(static_cast<double>(part.change_ns()));
   }
   return words;
 }

@@ -91,7 +91,9 @@ Status ReadStepSums(Database& database, Launch& launch) {
 std::string Joined(const std::set<std::string>& words) {
   std::string text;
   for (const std::string& word : words) {
-    if (!word.empty()) text += (text.empty() ? "" : ", ") + word;
+    if (word.empty()) continue;
+    if (!text.empty()) text += ", ";
+    text += word;
   }
   return text;
 }

@@ -137,6 +137,7 @@ std::vector<NamedChange> CompareNames(std::span<const Launch> base, std::span<co
     }
   }
   std::vector<NamedChange> changes;
+  changes.reserve(keys.size());
   for (const NameKey& key : keys) changes.push_back(CompareName(base, fresh, key));
   MarkRenamed(changes);
   TestAll(base, fresh, paired, base_step_ns, changes);

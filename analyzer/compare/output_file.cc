@@ -5,13 +5,13 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
+#include <system_error>
 
 namespace tutti::analyzer::compare {
 namespace {
 
 Status Failed(const std::string& path, int error) {
-  return IoError(path + ": " + std::strerror(error));
+  return IoError(path + ": " + std::generic_category().message(error));
 }
 
 Status WriteAll(int fd, std::string_view text, const std::string& path) {
@@ -25,7 +25,7 @@ Status WriteAll(int fd, std::string_view text, const std::string& path) {
 }
 
 Status WriteAndClose(int fd, std::string_view text, const std::string& path) {
-  const Status written = WriteAll(fd, text, path);
+  Status written = WriteAll(fd, text, path);
   if (::close(fd) != 0 && written.ok()) return Failed(path, errno);
   return written;
 }

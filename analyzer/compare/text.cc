@@ -46,7 +46,9 @@ std::string DescribeRuns(const Comparison& comparison) {
   const RunFacts& facts = comparison.base.front().facts;
   std::string text;
   const auto add = [&](const std::string& fact) {
-    if (!fact.empty()) text += (text.empty() ? "" : ", ") + ToPrintableText(fact);
+    if (fact.empty()) return;
+    if (!text.empty()) text += ", ";
+    text += ToPrintableText(fact);
   };
   add(facts.workload);
   if (facts.ranks_expected > 0) {
