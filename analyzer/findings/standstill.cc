@@ -275,6 +275,11 @@ class Draft {
 }  // namespace
 
 Result<bool> WasDumped(RunContext& context) {
+  // Without an open call it does not matter, and the traces need not be looked at.
+  TUTTI_ASSIGN_OR_RETURN(const int64_t has_open,
+                         context.derived().QueryOne<int64_t>(
+                             "SELECT EXISTS (SELECT 1 FROM collective_call WHERE end_ns IS NULL)"));
+  if (has_open == 0) return false;
   bool was_dumped = false;
   TUTTI_RETURN_IF_ERROR(
       context.ForEachRank([&](const schema::RankRow& /*rank*/, RankTrace& trace) -> Status {

@@ -8,7 +8,7 @@
 
 namespace tutti::analyzer {
 
-// Whether some rank's collectives are known from a flight recorder.
+// Whether collectives are open and some rank's are known from a flight recorder.
 Result<bool> WasDumped(RunContext& context);
 
 // Drafts a finding 'hang' if collectives were open; its ranks are those that hold up the
