@@ -1,0 +1,16 @@
+# cmake --install build/release [--prefix DIR]: the command, the library that it preloads (found
+# by its place beside the command), the header for programs that mark their steps, manual pages.
+
+include(GNUInstallDirs)
+
+if(TARGET tutti)
+  install(TARGETS tutti RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
+    FILES_MATCHING PATTERN "*.1")
+endif()
+if(TARGET tutti_tracer)
+  # Not CMAKE_INSTALL_LIBDIR, which differs between systems: the command looks in ../lib/tutti.
+  install(TARGETS tutti_tracer LIBRARY DESTINATION lib/tutti)
+endif()
+install(FILES ${PROJECT_SOURCE_DIR}/tracer/annotate.h
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tutti)
