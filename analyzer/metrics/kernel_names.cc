@@ -157,6 +157,22 @@ bool Matches(std::string_view name, std::string_view pattern) {
   return pattern.find_first_not_of('*', p) == pattern.npos;
 }
 
+// A demangled name without its parameters, whose types say nothing about what it does; its
+// template arguments do.
+std::string WithoutParameters(std::string lower) {
+  constexpr std::string_view kAnonymous = "(anonymous namespace)";
+  for (size_t at = lower.find(kAnonymous); at != lower.npos; at = lower.find(kAnonymous)) {
+    lower.erase(at, kAnonymous.size());
+  }
+  int depth = 0;
+  for (size_t i = 0; i < lower.size(); ++i) {
+    if (lower[i] == '<') ++depth;
+    if (lower[i] == '>') --depth;
+    if (lower[i] == '(' && depth == 0) return lower.substr(0, i);
+  }
+  return lower;
+}
+
 std::string_view Trim(std::string_view text) {
   const size_t begin = text.find_first_not_of(" \t\r");
   if (begin == text.npos) return {};
@@ -193,7 +209,7 @@ const char* ToString(KernelCategory category) {
 
 KernelCategory CategoryOfKernel(std::string_view name) {
   if (RoleOfKernel(name) == KernelRole::kCommunication) return KernelCategory::kCommunication;
-  const std::string lower = Lower(name);
+  const std::string lower = WithoutParameters(Lower(name));
   // Inductor's names say how it was generated, and then list what was fused: the first counts.
   if (lower.starts_with("triton_poi_")) return KernelCategory::kElementwise;
   if (lower.starts_with("triton_red_") || lower.starts_with("triton_per_")) {
@@ -235,7 +251,7 @@ std::optional<bool> UsesTensorCores(std::string_view name, KernelCategory catego
       category != KernelCategory::kConvolution) {
     return std::nullopt;
   }
-  return HasAny(Lower(name), kTensorCore);
+  return HasAny(WithoutParameters(Lower(name)), kTensorCore);
 }
 
 Result<KernelRules> KernelRules::Parse(std::string_view text, std::string_view origin) {

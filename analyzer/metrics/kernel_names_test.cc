@@ -96,6 +96,8 @@ TEST(CategoryOfKernel, KnowsTheKernelsOfTheFieldsLibraries) {
        KernelCategory::kIndexing},
       {"void at::native::(anonymous namespace)::max_pool_forward_nchw<float, float>(...)",
        KernelCategory::kPooling},
+      {"void split_embedding_codegen_forward_kernel<c10::Half>(long, fbgemm_gpu::FixedDivisor)",
+       KernelCategory::kIndexing},
       {"ncclDevKernel_AllReduce_Sum_f32_RING_LL(...)", KernelCategory::kCommunication},
       {"my_very_own_kernel(float*)", KernelCategory::kOther}};
   for (const auto& [name, category] : cases) {

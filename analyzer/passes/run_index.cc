@@ -3,6 +3,8 @@
 // never fitted (passes/clock.cc aligns those of others).
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -70,59 +72,81 @@ constexpr TimedTable kTimedTables[] = {
 
 using MaybeSpan = std::optional<Interval>;
 
+std::string EndOf(const TimedTable& table) {
+  return "coalesce(" + std::string(table.end) + ", " + table.begin + ")";
+}
+
 MaybeSpan Join(const MaybeSpan& a, const MaybeSpan& b) {
   if (!a || !b) return a ? a : b;
   return Interval{std::min(a->begin_ns, b->begin_ns), std::max(a->end_ns, b->end_ns)};
 }
 
-// Runs "SELECT first, last" over a table with two bounds.
-Result<MaybeSpan> QuerySpan(schema::Database& trace, const std::string& sql, int64_t low,
-                            int64_t high) {
-  TUTTI_ASSIGN_OR_RETURN(schema::Statement statement, trace.Prepare(sql));
-  TUTTI_RETURN_IF_ERROR(statement.BindAll(low, high));
+// When the events of a table begin and when the last one ends.
+struct TableSpan {
+  MaybeSpan begins;
+  int64_t last_end_ns = 0;
+};
+
+// Of all rows, or of those that `where` leaves. One scan.
+Result<TableSpan> QuerySpan(schema::Database& trace, const TimedTable& table,
+                            const std::string& where = "") {
+  const std::string begin = table.begin;
+  TUTTI_ASSIGN_OR_RETURN(schema::Statement statement,
+                         trace.Prepare("SELECT min(" + begin + "), max(" + begin + "), max(" +
+                                       EndOf(table) + ") FROM " + table.name + where));
   TUTTI_RETURN_IF_ERROR(statement.Step().status());
   TUTTI_ASSIGN_OR_RETURN(const auto first, statement.Get<std::optional<int64_t>>(0));
   TUTTI_ASSIGN_OR_RETURN(const auto last, statement.Get<std::optional<int64_t>>(1));
-  if (!first || !last) return MaybeSpan();
-  return MaybeSpan(Interval{*first, *last});
+  TUTTI_ASSIGN_OR_RETURN(const auto end, statement.Get<std::optional<int64_t>>(2));
+  if (!first || !last || !end) return TableSpan();
+  return TableSpan{Interval{*first, *last}, *end};
 }
 
-// First and last begin of the events, those of devices as far as the host's allow.
-Result<MaybeSpan> BeginSpan(schema::Database& trace, int64_t slack_ns) {
-  MaybeSpan host;
-  MaybeSpan device;
-  for (const bool of_device : {false, true}) {
-    const int64_t low = of_device && host ? host->begin_ns - slack_ns : -kLatestTimeNs;
-    const int64_t high = of_device && host ? host->end_ns + slack_ns : kLatestTimeNs;
-    for (const TimedTable& table : kTimedTables) {
-      if (table.of_device != of_device) continue;
-      const std::string begin = table.begin;
-      const std::string sql = "SELECT min(" + begin + "), max(" + begin + ") FROM " + table.name +
-                              " WHERE " + begin + " BETWEEN ?1 AND ?2";
-      TUTTI_ASSIGN_OR_RETURN(const MaybeSpan span, QuerySpan(trace, sql, low, high));
-      (of_device ? device : host) = Join(of_device ? device : host, span);
-    }
+// The same of the rows that begin in [low, high] and end until `latest`. Nearly always these
+// are all rows: the table is scanned again only if not.
+Status Bound(schema::Database& trace, const TimedTable& table, int64_t low, int64_t high,
+             int64_t latest, TableSpan& span) {
+  if (!span.begins ||
+      (span.begins->begin_ns >= low && span.begins->end_ns <= high && span.last_end_ns <= latest)) {
+    return OkStatus();
   }
-  return Join(host, device);
+  const std::string begin = table.begin;
+  TUTTI_ASSIGN_OR_RETURN(span, QuerySpan(trace, table,
+                                         " WHERE " + begin + " BETWEEN " + std::to_string(low) +
+                                             " AND " + std::to_string(high) + " AND " +
+                                             EndOf(table) + " <= " + std::to_string(latest)));
+  return OkStatus();
 }
 
-// First begin and last end of what can be true; empty for a trace without events. An event
-// may last long after the last one began (a hang), but neither for an hour nor for twice as
-// long as the trace until then.
+// First begin and last end of what can be true; empty for a trace without events. Work of
+// devices begins within an hour of the host's events. An event may last long after the last
+// one began (a hang), but neither for an hour nor for twice as long as the trace until then.
 Result<MaybeSpan> EventSpan(schema::Database& trace) {
   constexpr int64_t kSlackNs = int64_t{3'600} * 1'000'000'000;
-  TUTTI_ASSIGN_OR_RETURN(const MaybeSpan begins, BeginSpan(trace, kSlackNs));
+  constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
+  std::array<TableSpan, std::size(kTimedTables)> spans;
+  MaybeSpan host;
+  MaybeSpan begins;
+  for (const bool of_device : {false, true}) {
+    const int64_t low = of_device && host ? host->begin_ns - kSlackNs : -kLatestTimeNs;
+    const int64_t high = of_device && host ? host->end_ns + kSlackNs : kLatestTimeNs;
+    for (size_t i = 0; i < spans.size(); ++i) {
+      if (kTimedTables[i].of_device != of_device) continue;
+      TUTTI_ASSIGN_OR_RETURN(spans[i], QuerySpan(trace, kTimedTables[i]));
+      TUTTI_RETURN_IF_ERROR(Bound(trace, kTimedTables[i], low, high, kAny, spans[i]));
+      begins = Join(begins, spans[i].begins);
+      if (!of_device) host = begins;
+    }
+  }
   if (!begins) return MaybeSpan();
   const int64_t latest_ns =
       begins->end_ns + std::max(kSlackNs, std::min(begins->length_ns(), kLatestTimeNs / 2) * 2);
   MaybeSpan all = begins;
-  for (const TimedTable& table : kTimedTables) {
-    const std::string end = "coalesce(" + std::string(table.end) + ", " + table.begin + ")";
-    const std::string sql = "SELECT min(" + std::string(table.begin) + "), max(" + end + ") FROM " +
-                            table.name + " WHERE " + table.begin + " >= ?1 AND " + end + " <= ?2";
-    TUTTI_ASSIGN_OR_RETURN(const MaybeSpan span,
-                           QuerySpan(trace, sql, begins->begin_ns, latest_ns));
-    all = Join(all, span);
+  for (size_t i = 0; i < spans.size(); ++i) {
+    if (!spans[i].begins) continue;
+    TUTTI_RETURN_IF_ERROR(
+        Bound(trace, kTimedTables[i], begins->begin_ns, begins->end_ns, latest_ns, spans[i]));
+    if (spans[i].begins) all->end_ns = std::max(all->end_ns, spans[i].last_end_ns);
   }
   return all;
 }

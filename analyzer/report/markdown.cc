@@ -112,7 +112,7 @@ std::string Devices(const ReportData& data) {
   if (data.devices.empty()) return "";
   constexpr size_t kMostKernels = 5;
   std::string text = "\n### GPU\n\nThe GPUs are " + DeviceSummary(data) + ".\n";
-  if (const std::string bound = LaunchBound(data); !bound.empty()) {
+  if (const std::string bound = HostBound(data); !bound.empty()) {
     text += "\n**" + Safe(bound, kMostText) + ".**\n";
   }
   const auto total_ns = static_cast<double>(data.Integer("step.total_ns").value_or(0));

@@ -439,9 +439,18 @@ std::string Trust(const ReportData& data, const Painter& paint) {
     line += "; steps: " + origin + ", " + data.Text("step.basis") + " ones counted";
   }
   text += Wrap(line, kColumns, 2, 4) + "\n";
+  size_t notices = 0;
+  int64_t rest = 0;  // of little weight, or too many to read
   for (const schema::DataIssueRow& issue : data.issues) {
-    if (!IsBad(issue) && issue.name != "ranks_failed") text += IssueLine(issue);
+    if (IsBad(issue) || issue.name == "ranks_failed") continue;
+    if (issue.severity == "notice" && notices < kMostIssues) {
+      text += IssueLine(issue);
+      ++notices;
+    } else {
+      ++rest;
+    }
   }
+  if (rest > 0) text += "  and " + Counted(rest, "note", "notes") + " more in data_issue\n";
   return text;
 }
 

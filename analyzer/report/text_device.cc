@@ -15,7 +15,9 @@ constexpr size_t kColumns = 100;
 constexpr size_t kMostKernels = 10;
 constexpr size_t kMostCategories = 6;
 constexpr size_t kMostCopies = 4;
-constexpr double kLaunchBoundShare = 0.1;
+constexpr double kHostBoundShare = 0.1;
+// Work that lasts less than so many launch calls: the host hands out hardly more than it takes.
+constexpr double kLaunchesPerWork = 3;
 
 using Rows = std::vector<std::vector<std::string>>;
 
@@ -107,23 +109,27 @@ std::string DeviceSummary(const ReportData& data) {
   return text;
 }
 
-std::string LaunchBound(const ReportData& data) {
+std::string HostBound(const ReportData& data) {
   double host_ns = 0;
   for (const schema::PartSummaryRow& part : data.parts) {
     if (part.part == "host_bound") host_ns = static_cast<double>(part.total_ns);
   }
   const auto total_ns = static_cast<double>(data.Integer("step.total_ns").value_or(0));
-  if (total_ns <= 0 || host_ns < kLaunchBoundShare * total_ns) return "";
-  return "launch-bound: " + PercentOf(host_ns, total_ns) +
+  if (total_ns <= 0 || host_ns < kHostBoundShare * total_ns) return "";
+  const double launch_ns = data.Real("device.launch_mean_ns").value_or(0);
+  const double work_ns = data.Real("device.work_mean_ns").value_or(0);
+  const bool by_launches = launch_ns > 0 && work_ns < kLaunchesPerWork * launch_ns;
+  return PercentOf(host_ns, total_ns) +
          " of the steps the GPU has nothing to do because the host has not launched it, though it "
-         "neither waits for input nor for the GPU";
+         "neither waits for input nor for the GPU" +
+         (by_launches ? ": launch-bound, the work is short against the calls that launch it" : "");
 }
 
 std::string DeviceSection(const ReportData& data, const Painter& paint) {
   if (data.devices.empty()) return "";
   std::string text = "\n" + paint.Bold(data.devices.size() == 1 ? "GPU" : "GPUs") + "\n" +
                      Wrap(DeviceSummary(data), kColumns, 2, 4) + "\n";
-  if (const std::string bound = LaunchBound(data); !bound.empty()) {
+  if (const std::string bound = HostBound(data); !bound.empty()) {
     text += Wrap(bound, kColumns, 2, 4) + "\n";
   }
   return text + Categories(data) + Copies(data);

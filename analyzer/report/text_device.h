@@ -16,7 +16,8 @@ std::string KernelSection(const ReportData& data, const Painter& paint);
 
 // One or two sentences on the same, for any format: "busy 57.3 % of the steps (…), idle …".
 std::string DeviceSummary(const ReportData& data);
-// "the GPU waits 12 % of the steps for launches …"; "" unless launching takes at least 10 %.
-std::string LaunchBound(const ReportData& data);
+// "12 % of the steps the GPU has nothing to do because …", and whether launching itself is the
+// reason; "" unless host-bound time takes at least 10 %.
+std::string HostBound(const ReportData& data);
 
 }  // namespace tutti::analyzer
