@@ -70,8 +70,7 @@ Estimate WithinLaunchEstimate(std::span<const double> base, std::span<const doub
   Estimate estimate;
   estimate.design = Design::kWithinLaunch;
   estimate.base_launches = estimate.new_launches = 1;
-  estimate.delta = Difference(TrimmedMeanOf({base.begin(), base.end()}),
-                              TrimmedMeanOf({fresh.begin(), fresh.end()}), in_logs);
+  estimate.delta = Difference(TrimmedMeanOf(base), TrimmedMeanOf(fresh), in_logs);
   BlockSampler base_sampler(base);
   BlockSampler fresh_sampler(fresh);
   Random random(seed);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <vector>
 
 #include "analyzer/metrics/percentile.h"
 
@@ -20,7 +21,10 @@ double TrimmedMean(std::span<double> values, double fraction) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-double TrimmedMeanOf(std::vector<double> values) { return TrimmedMean(values, kTrim); }
+double TrimmedMeanOf(std::span<const double> values) {
+  std::vector<double> copy(values.begin(), values.end());
+  return TrimmedMean(copy, kTrim);
+}
 
 StepLevel StepLevelOf(std::span<const int64_t> period_ns) {
   std::vector<double> values(period_ns.begin(), period_ns.end());

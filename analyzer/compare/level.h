@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 namespace tutti::analyzer::compare {
 
@@ -17,7 +16,7 @@ double TrimmedMean(std::span<double> values, double fraction);
 inline constexpr double kTrim = 0.2;
 
 // Of a copy, with kTrim.
-double TrimmedMeanOf(std::vector<double> values);
+double TrimmedMeanOf(std::span<const double> values);
 
 // What a launch's steps say about its step time, warm-up left out.
 struct StepLevel {

@@ -2,14 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace tutti::analyzer::compare {
 namespace {
 
+double Trimmed(const std::vector<double>& values) { return TrimmedMeanOf(values); }
+
 // scipy 1.17.1: st.trim_mean([5, 1, 9, 3, 100, 4, 2, 6, 7, 8, 0.5], 0.2) = 5.0
 TEST(TrimmedMean, MatchesScipy) {
-  EXPECT_NEAR(TrimmedMeanOf({5, 1, 9, 3, 100, 4, 2, 6, 7, 8, 0.5}), 5.0, 1e-12);
-  EXPECT_EQ(TrimmedMeanOf({7}), 7);
-  EXPECT_EQ(TrimmedMeanOf({1, 2, 3, 100}), 26.5);  // of four, none is cut
+  EXPECT_NEAR(Trimmed({5, 1, 9, 3, 100, 4, 2, 6, 7, 8, 0.5}), 5.0, 1e-12);
+  EXPECT_EQ(Trimmed({7}), 7);
+  EXPECT_EQ(Trimmed({1, 2, 3, 100}), 26.5);  // of four, none is cut
 }
 
 // One step of ten takes 30 where the median is 10: 30 - 15 of 123 is tail. The lower 99th

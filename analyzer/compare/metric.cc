@@ -137,9 +137,9 @@ const Metric* FindMetric(std::string_view name) {
 
 std::optional<double> LaunchValue(const Metric& metric, const Launch& launch, size_t warmup) {
   if (metric.launch_value != nullptr) return metric.launch_value(launch, warmup);
-  std::vector<double> values = metric.step_values(launch, warmup);
+  const std::vector<double> values = metric.step_values(launch, warmup);
   if (values.empty()) return {};
-  return TrimmedMeanOf(std::move(values));
+  return TrimmedMeanOf(values);
 }
 
 std::vector<int64_t> PeriodsOf(const Launch& launch, size_t warmup) {

@@ -54,7 +54,7 @@ TEST(RenderText, AnswersInItsFirstLine) {
   EXPECT_THAT(text, HasSubstr("what changed: compute +"));
   EXPECT_THAT(text, HasSubstr("ddp_mlp, 2 ranks, cpu, torch 2.11.0"));
   EXPECT_THAT(text, HasSubstr("rule: regression if p < 0.01 and the change is at least 1 %; p by "
-                              "Holm over 2 gates; paired t test"));
+                              "Holm over 2 gates; paired t test,\n      launches are"));
   EXPECT_THAT(text, HasSubstr("new     kernel"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
   EXPECT_THAT(RenderText(Slower(), true), HasSubstr("\x1b[1;31mREGRESSION\x1b[0m"));

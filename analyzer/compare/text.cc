@@ -12,6 +12,7 @@ namespace {
 
 constexpr size_t kMostNames = 15;
 constexpr size_t kNameWidth = 48;
+constexpr size_t kColumns = 100;
 
 using Rows = std::vector<std::vector<std::string>>;
 
@@ -25,7 +26,7 @@ std::string Coloured(const std::string& text, Verdict verdict, bool colour) {
 }
 
 std::string Shortened(const std::string& name) {
-  const std::string clean = ToPrintableText(name);
+  std::string clean = ToPrintableText(name);
   if (clean.size() <= kNameWidth) return clean;
   size_t end = kNameWidth - 3;
   while (end > 0 && (static_cast<unsigned char>(clean[end]) & 0xC0) == 0x80) --end;
@@ -153,17 +154,40 @@ std::string PresencesOf(const Comparison& comparison) {
   return text.empty() ? "" : "\nnames that come or go\n" + text;
 }
 
+// One paragraph, broken at spaces; lines after the first are indented.
+std::string Wrapped(const std::string& paragraph) {
+  std::string text;
+  size_t column = 0;
+  for (size_t begin = 0; begin < paragraph.size();) {
+    const size_t end = std::min(paragraph.find(' ', begin), paragraph.size());
+    const std::string word = paragraph.substr(begin, end - begin);
+    if (column > 0 && column + 1 + word.size() > kColumns) {
+      text += "\n      ";
+      column = 6;
+    } else if (column > 0) {
+      text += " ";
+      ++column;
+    }
+    text += word;
+    column += word.size();
+    begin = end + 1;
+  }
+  return text + "\n";
+}
+
 std::string NotesOf(const Comparison& comparison) {
-  std::string text = "\nrule: " + RuleInWords(comparison) + "\n";
+  std::string text = "\n" + Wrapped("rule: " + RuleInWords(comparison));
   for (const MetricResult& result : comparison.metrics) {
     if (result.is_gate && !result.remark.empty()) {
-      text += "note: " + std::string(result.metric->name) + ": " + result.remark + "\n";
+      text += Wrapped("note: " + std::string(result.metric->name) + ": " + result.remark);
     }
   }
   for (const std::string& difference : comparison.forced) {
-    text += "note: --force: " + ToPrintableText(difference) + "\n";
+    text += Wrapped("note: --force: " + ToPrintableText(difference));
   }
-  for (const std::string& note : comparison.notes) text += "note: " + ToPrintableText(note) + "\n";
+  for (const std::string& note : comparison.notes) {
+    text += Wrapped("note: " + ToPrintableText(note));
+  }
   return text;
 }
 
