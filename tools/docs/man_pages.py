@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""man_pages.py TUTTI [--write]: the manual pages in docs/man against the program's own --help.
+
+A page's options stand between two comments and are made from --help; the rest of a page is
+written by hand. Without --write, says which pages are not up to date and exits 1; with it, makes
+them so, and starts a page for each verb that has none.
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+FOLDER = pathlib.Path(__file__).parents[2] / "docs/man"
+BEGIN = '.\\" Options, made from --help by tools/docs/man_pages.py.'
+END = '.\\" End of what is made from --help.'
+DESCRIPTION_COLUMN = 30  # where --help's descriptions begin
+
+
+def help_of(tutti, *verb):
+    # What the user has set would be shown as the default.
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("TUTTI_")}
+    return subprocess.run(
+        [tutti, *verb, "--help"], capture_output=True, text=True, check=True, env=clean
+    ).stdout
+
+
+def entries(text):
+    """[(section, term, description)] of the indented lines of a --help."""
+    section, found = "", []
+    for line in text.splitlines():
+        heading = re.fullmatch(r"(\w[\w ]*):", line)
+        if heading:
+            section = heading[1]
+        elif line.startswith(" " * DESCRIPTION_COLUMN) and found:
+            found[-1][2] = (found[-1][2] + " " + line.strip()).strip()
+        elif re.match(r"  \S", line):
+            # A term that reaches the column has its description in the next line.
+            column = DESCRIPTION_COLUMN
+            fits = len(line) > column and line[column - 1] == " " and line[column] != " "
+            term, description = (line[:column], line[column:]) if fits else (line, "")
+            found.append([section, term.strip(), description.strip()])
+    return found
+
+
+def verbs(tutti):
+    return {term: text for section, term, text in entries(help_of(tutti)) if section == "Subcommands"}
+
+
+def roff(text):
+    text = text.replace("\\", "\\e").replace("-", "\\-")
+    return "\\&" + text if text[:1] in ".'" else text
+
+
+def options(tutti, *verb):
+    """The part of a page that is made."""
+    lines, section = [BEGIN], ""
+    for heading, term, description in entries(help_of(tutti, *verb)):
+        if heading != section:
+            section = heading
+            lines.append(f".SH {section.upper()}")
+        lines += [".TP", f".B {roff(term)}", roff(description)]
+    return "\n".join(lines + [END])
+
+
+def skeleton(name, summary, usage):
+    return f""".TH {name.upper()} 1 "" "Tutti" "Tutti"
+.SH NAME
+{roff(name)} \\- {roff(summary[:1].lower() + summary[1:])}
+.SH SYNOPSIS
+.B {roff(usage)}
+{BEGIN}
+{END}
+.SH SEE ALSO
+.BR tutti (1)
+"""
+
+
+def with_options(page, made):
+    begin, end = page.index(BEGIN), page.index(END) + len(END)
+    return page[:begin] + made + page[end:]
+
+
+def expected_pages(tutti):
+    """{path: (text now or None, text as it should be)}"""
+    wanted = {"tutti": ((), "where the time of each training step goes", "tutti VERB [OPTIONS]")}
+    for verb, summary in verbs(tutti).items():
+        wanted[f"tutti-{verb}"] = ((verb,), summary, f"tutti {verb} [OPTIONS]")
+    pages = {}
+    for name, (verb, summary, usage) in wanted.items():
+        path = FOLDER / f"{name}.1"
+        now = path.read_text() if path.exists() else None
+        pages[path] = (now, with_options(now or skeleton(name, summary, usage),
+                                         options(tutti, *verb)))
+    return pages
+
+
+def main():
+    tutti, write = sys.argv[1], "--write" in sys.argv[2:]
+    pages = expected_pages(tutti)
+    stale = [path for path, (now, expected) in pages.items() if now != expected]
+    stale += [path for path in FOLDER.glob("*.1") if path not in pages]
+    for path in stale:
+        if write and path in pages:
+            path.write_text(pages[path][1])
+            print(f"{path.name}: written")
+        else:
+            print(f"{path.name}: differs from --help (tools/docs/man_pages.py TUTTI --write)")
+    return 1 if stale and not write else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
