@@ -39,6 +39,9 @@ def entries(text):
             column = DESCRIPTION_COLUMN
             fits = len(line) > column and line[column - 1] == " " and line[column] != " "
             term, description = (line[:column], line[column:]) if fits else (line, "")
+            # The program counts the bytes of what is no ASCII, which moves the column.
+            if not fits and not line.isascii() and re.search(r"\S {2,}\S", line):
+                term, description = re.split(r" {2,}", line.strip(), maxsplit=1)
             found.append([section, term.strip(), description.strip()])
     return found
 
@@ -49,6 +52,7 @@ def verbs(tutti):
 
 def roff(text):
     text = text.replace("\\", "\\e").replace("-", "\\-")
+    text = "".join(c if c.isascii() else f"\\[u{ord(c):04X}]" for c in text)
     return "\\&" + text if text[:1] in ".'" else text
 
 
