@@ -16,8 +16,9 @@ namespace tutti::cli {
 namespace {
 
 // In the order in which they are listed: the way through the product.
-const std::vector<AddVerb> kVerbs = {&AddRecord, &AddImport, &AddReport, &AddCompare,   &AddAnalyze,
-                                     &AddQuery,  &AddSchema, &AddConfig, &AddCompletion};
+const std::vector<AddVerb> kVerbs = {&AddRecord, &AddImport,    &AddReport, &AddCompare,
+                                     &AddExport, &AddAnalyze,   &AddQuery,  &AddSchema,
+                                     &AddConfig, &AddCompletion};
 
 void AddSharedOptions(CLI::App& app, Invocation& invocation) {
   app.add_option("--color", invocation.color, "Colour the output: auto, always or never")
