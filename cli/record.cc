@@ -1,6 +1,4 @@
 // tutti record: runs a training job under the tracer.
-#include "collector/collector.h"
-
 #include <memory>
 #include <string>
 #include <utility>
@@ -8,6 +6,7 @@
 
 #include "cli/record_options.h"
 #include "cli/verb.h"
+#include "collector/collector.h"
 #include "common/wire/layout.h"
 #include "common/wire/wire.h"
 

@@ -176,7 +176,9 @@ concept HasInterval = requires(Row row) {
   row.end_ns = row.begin_ns;
 };
 template <typename Row>
-concept HasTime = requires { &Row::time_ns; };
+concept HasTime = requires {
+  &Row::time_ns;
+};
 
 template <typename Row>
 RowTimes TimesOf(const Row&) {

@@ -12,9 +12,12 @@ const std::vector<const Importer*>& AllImporters() {
   static const KinetoImporter kineto;
   static const NsysImporter nsys;
   // What is told by few words first: a timeline or an execution trace is JSON as well.
-  static const std::vector<const Importer*> importers = {
-      &FlightRecorderImporter(), &MemorySnapshotImporter(), &StragglerStudyImporter(),
-      &ExecutionTraceImporter(), &nsys, &kineto};
+  static const std::vector<const Importer*> importers = {&FlightRecorderImporter(),
+                                                         &MemorySnapshotImporter(),
+                                                         &StragglerStudyImporter(),
+                                                         &ExecutionTraceImporter(),
+                                                         &nsys,
+                                                         &kineto};
   return importers;
 }
 

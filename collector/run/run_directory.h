@@ -15,14 +15,14 @@ namespace tutti::collector::run {
 
 struct RunRequest {
   std::string pattern = {};  // name_pattern.h
-  bool force = false;   // a finished run may be replaced
+  bool force = false;        // a finished run may be replaced
   JobIdentity job = {};
   std::string boot_id = {};  // of this machine
 };
 
 struct OpenRun {
-  std::string path = {};      // absolute
-  bool created = false;  // by us
+  std::string path = {};  // absolute
+  bool created = false;   // by us
   // Anchor of another recorder on this boot of this machine: its clock is ours.
   std::optional<clock::Anchor> anchor = {};
   // Other recorders that want to open the run wait until this is closed: keep it until

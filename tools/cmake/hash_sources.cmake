@@ -21,6 +21,7 @@ string(SHA256 all "${hashes}")
 string(SUBSTRING ${all} 0 16 short)
 
 set(text "#include \"analyzer/sources_hash.h\"\n\nnamespace tutti::analyzer {\n\n")
-string(APPEND text "const char* const kSourcesHash = \"${short}\";\n\n}  // namespace tutti::analyzer\n")
+string(APPEND text
+  "const char* const kSourcesHash = \"${short}\";\n\n}  // namespace tutti::analyzer\n")
 file(WRITE ${OUTPUT} "${text}")
 file(WRITE ${DEPFILE} "${OUTPUT}:${dependencies}\n")

@@ -47,7 +47,8 @@ def entries(text):
 
 
 def verbs(tutti):
-    return {term: text for section, term, text in entries(help_of(tutti)) if section == "Subcommands"}
+    listed = entries(help_of(tutti))
+    return {term: text for section, term, text in listed if section == "Subcommands"}
 
 
 def roff(text):
