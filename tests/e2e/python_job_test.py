@@ -54,7 +54,7 @@ class PythonJobTest(unittest.TestCase):
                                                 " 'optimizer'"), 2 * STEPS)  # zero_grad and step
             self.assertGreaterEqual(
                 self.number(trace, "SELECT count(*) FROM v_collective WHERE op ="
-                                   " 'all_reduceXX
+                                   " 'all_reduce' AND bytes > 0 AND end_ns IS NOT NULL"), STEPS)
             self.assertEqual(
                 self.number(trace, "SELECT count(*) FROM trace_stat WHERE severity IN"
                                    " ('data_loss', 'error')"), 0)
