@@ -11,6 +11,7 @@
 #include "schema/database.h"
 #include "schema/reader.h"
 #include "schema/testing/scratch.h"
+#include "schema/trace_file.h"
 
 namespace tutti::schema {
 namespace {
