@@ -29,6 +29,12 @@ bool IsRank(const std::optional<int64_t>& rank) { return rank && *rank >= 0 && *
 
 bool NameAgrees(const RankClaim& claim) { return RankFromFileName(claim.file_name) == claim.rank; }
 
+// Of two claims of one rank. Copies get longer names: "copy_of_rank7.json", "rank7 (1).json".
+bool IsBetter(const RankClaim& claim, const RankClaim& than) {
+  if (NameAgrees(claim) != NameAgrees(than)) return NameAgrees(claim);
+  return NameAgrees(claim) && claim.file_name.size() < than.file_name.size();
+}
+
 }  // namespace
 
 std::optional<int64_t> RankFromFileName(std::string_view name) {
@@ -50,9 +56,7 @@ std::vector<RankAnswer> AssignRanks(const std::vector<RankClaim>& claims) {
   for (size_t i = 0; i < claims.size(); ++i) {
     if (!IsRank(claims[i].rank)) continue;
     const auto [entry, is_first] = owner.try_emplace(*claims[i].rank, i);
-    if (!is_first && !NameAgrees(claims[entry->second]) && NameAgrees(claims[i])) {
-      entry->second = i;
-    }
+    if (!is_first && IsBetter(claims[i], claims[entry->second])) entry->second = i;
   }
   std::set<int64_t> taken;
   for (const auto& [rank, index] : owner) taken.insert(rank);

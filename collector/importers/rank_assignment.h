@@ -29,8 +29,8 @@ struct RankAnswer {
 std::optional<int64_t> RankFromFileName(std::string_view name);
 
 // One answer a claim, with distinct ranks. Of several claims of one rank, that whose file
-// name agrees wins, else the first. The others, then those without a rank, get their device's
-// number or the lowest that is free.
+// name agrees wins, of several such the shortest name (copies get longer ones), else the first. The
+// others, then those without a rank, get their device's number or the lowest that is free.
 std::vector<RankAnswer> AssignRanks(const std::vector<RankClaim>& claims);
 
 }  // namespace tutti::collector::importers

@@ -54,6 +54,13 @@ TEST(AssignRanks, KeepsBothOfTwoThatClaimOneRank) {
   EXPECT_EQ(answers[2].conflict_with, 1u);
 }
 
+TEST(AssignRanks, TellsACopyByItsLongerName) {
+  const auto answers = AssignRanks({{.rank = 7, .file_name = "copy_of_rank7.json"},
+                                    {.rank = 7, .file_name = "rank7 (1).json"},
+                                    {.rank = 7, .file_name = "rank7.json"}});
+  EXPECT_EQ(RanksOf(answers), (std::vector<int64_t>{0, 1, 7}));
+}
+
 TEST(AssignRanks, GivesTheFirstTheRankWhereNoNameAgrees) {
   const auto answers = AssignRanks({{.rank = 2, .file_name = "a"}, {.rank = 2, .file_name = "b"}});
   EXPECT_EQ(RanksOf(answers), (std::vector<int64_t>{2, 0}));

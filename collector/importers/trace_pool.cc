@@ -74,6 +74,7 @@ void TracePool::Assign() {
     const TraceIdentity& who = trace.sink->identity;
     RankClaim claim{.rank = who.rank, .device = who.device, .file_name = trace.file_name};
     if (!claim.rank) claim.rank = RankFromFileName(trace.file_name);
+    // The shortest name that agrees.
     if (trace.is_assigned) claim.file_name = "rank" + std::to_string(*claim.rank);
     claims.push_back(std::move(claim));
   }

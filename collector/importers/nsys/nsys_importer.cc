@@ -60,6 +60,8 @@ Status OpenTraces(const InputFile& file, ImportTarget& target,
     identity.device = process.lowest_gpu;
     identity.pid = nsys::PidOf(process.key);
     identity.host = state.session.host;
+    // Ranks of one export were recorded together: they share its clock.
+    identity.boot_id = "nsys:" + file.name;
     identity.executable = process.name;
     if (state.session.has_start) identity.begin_ns = state.session.clock.ToTrace(0);
     identity.end_ns = state.session.stop_ns;
