@@ -53,6 +53,10 @@ int64_t OrderOf(const SourceCall& call) {
 
 }  // namespace
 
+bool IsOpen(const SourceCall& call) {
+  return !call.end_ns && (call.begin_ns || call.origin != "nccl_nvtx");
+}
+
 std::vector<SourceCall> JoinSources(std::span<const SourceCall> rows) {
   std::vector<const SourceCall*> by_distance;
   for (const SourceCall& row : rows) by_distance.push_back(&row);

@@ -13,19 +13,23 @@ namespace tutti::analyzer {
 // What one source says. Times ns; empty: not known.
 struct SourceCall {
   int64_t id = 0;
-  std::string origin;  // 'gloo_op', 'kernel', 'nccl_plugin', 'nccl_nvtx', 'c10d'
-  std::optional<int64_t> communicator_id;
-  std::optional<int64_t> sequence;
-  std::string op;
-  std::string dtype;
-  std::optional<int64_t> bytes;
-  std::optional<int64_t> enqueue_ns;
-  std::optional<int64_t> begin_ns;
-  std::optional<int64_t> end_ns;
-  std::optional<int64_t> peer;
-  std::optional<int64_t> root;
-  std::optional<int64_t> correlation_id;
+  std::string origin = {};  // 'gloo_op', 'kernel', 'nccl_plugin', 'nccl_nvtx', 'c10d'
+  std::optional<int64_t> communicator_id = {};
+  std::optional<int64_t> sequence = {};
+  std::string op = {};
+  std::string dtype = {};
+  std::optional<int64_t> bytes = {};
+  std::optional<int64_t> enqueue_ns = {};
+  std::optional<int64_t> begin_ns = {};
+  std::optional<int64_t> end_ns = {};
+  std::optional<int64_t> peer = {};
+  std::optional<int64_t> root = {};
+  std::optional<int64_t> correlation_id = {};
 };
+
+// Whether the call had not ended when the trace did. What only NCCL's NVTX ranges tell, with
+// no kernel found for it, has no times at all: nothing is known of its end.
+bool IsOpen(const SourceCall& call);
 
 // Joins rows of different origins with equal (communicator, sequence, op) or equal
 // correlation id; rows of one origin are never joined. The times are those of the

@@ -55,5 +55,13 @@ TEST(JoinSources, RowsOfOneOriginStayApartAndComeInTheirOrder) {
   EXPECT_EQ(calls[2].id, 1);
 }
 
+TEST(IsOpen, NeedsSomethingThatSaysWhenItRan) {
+  EXPECT_FALSE(IsOpen({.origin = "kernel", .begin_ns = 1, .end_ns = 2}));
+  EXPECT_TRUE(IsOpen({.origin = "gloo_op", .begin_ns = 1}));
+  EXPECT_TRUE(IsOpen({.origin = "gloo_op", .enqueue_ns = 1})) << "queued behind another";
+  EXPECT_TRUE(IsOpen({.origin = "nccl_nvtx", .enqueue_ns = 1, .begin_ns = 1}));
+  EXPECT_FALSE(IsOpen({.origin = "nccl_nvtx", .enqueue_ns = 1})) << "its kernel was not found";
+}
+
 }  // namespace
 }  // namespace tutti::analyzer

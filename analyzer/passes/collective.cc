@@ -263,7 +263,7 @@ std::vector<MemberTrace> DescribeMembers(const Job& job, const Match& match,
       if (first.communicator) SetSequences(job, *first.communicator, place->second, trace);
       const auto call = call_of_place.find(place->second);
       trace.has_call = call != call_of_place.end();
-      trace.call_is_open = trace.has_call && !call->second->source.end_ns;
+      trace.call_is_open = trace.has_call && IsOpen(call->second->source);
     }
     traces.push_back(trace);
   }

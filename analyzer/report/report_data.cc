@@ -171,8 +171,8 @@ Result<ReportData> ReadReportData(const std::string& analysis_path) {
       ReadInto(analysis, "ORDER BY transfer_ns + wait_ns DESC, communicator_id, op, dtype, bytes",
                data.collectives));
   TUTTI_RETURN_IF_ERROR(ReadInto(analysis, "ORDER BY rank, device_type, device_id", data.memory));
-  TUTTI_RETURN_IF_ERROR(ReadInto(analysis, "ORDER BY rank, device_type, device_id, ordinal",
-                                 data.memory_holders));
+  TUTTI_RETURN_IF_ERROR(
+      ReadInto(analysis, "ORDER BY rank, device_type, device_id, ordinal", data.memory_holders));
   TUTTI_RETURN_IF_ERROR(ReadInto(analysis, "ORDER BY rank, device_id", data.memory_states));
   TUTTI_RETURN_IF_ERROR(ReadInto(analysis, "ORDER BY rank, name", data.loaders));
   TUTTI_RETURN_IF_ERROR(ReadAllOperators(analysis, data));
