@@ -6,6 +6,7 @@ An ordinary PyTorch program that knows nothing of Tutti; README.md shows how to 
     torchrun --nproc-per-node 2 samples/python/ddp_mnist.py
 """
 import argparse
+import gc
 import itertools
 import os
 import pathlib
@@ -101,6 +102,27 @@ def parameters_are_equal(model, device):
     return all(torch.equal(gathered[0], other) for other in gathered[1:])
 
 
+def train_and_compare(options, device):
+    """The whole job; whether all ranks end with equal parameters."""
+    images, labels, description = load_images(options.data)
+    pixels = (images.flatten(1) - MNIST_MEAN) / MNIST_DEVIATION
+    dataset = TensorDataset(pixels, labels)
+    sampler = DistributedSampler(dataset)
+    loader = DataLoader(dataset, batch_size=64, sampler=sampler, num_workers=options.workers)
+    model = nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 10)).to(device)
+    model = DistributedDataParallel(model)
+
+    if dist.get_rank() == 0:
+        world = f"{dist.get_world_size()} ranks, {dist.get_backend()}"
+        print(f"{world}; data: {description}", flush=True)
+    losses = train(model, loader, sampler, device, options.epochs, options.steps)
+    equal = parameters_are_equal(model, device)
+    if dist.get_rank() == 0:
+        print(f"{len(losses)} steps, loss {losses[0]:.4f} -> {losses[-1]:.4f}")
+        print("parameters equal on all ranks" if equal else "parameters DIFFER")
+    return equal
+
+
 def main():
     options = parse_arguments()
     # Alone, without torchrun, this is a job of one rank.
@@ -118,22 +140,10 @@ def main():
     dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
     torch.manual_seed(1)
 
-    images, labels, description = load_images(options.data)
-    pixels = (images.flatten(1) - MNIST_MEAN) / MNIST_DEVIATION
-    dataset = TensorDataset(pixels, labels)
-    sampler = DistributedSampler(dataset)
-    loader = DataLoader(dataset, batch_size=64, sampler=sampler, num_workers=options.workers)
-    model = nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 10)).to(device)
-    model = DistributedDataParallel(model)
-
-    if dist.get_rank() == 0:
-        world = f"{dist.get_world_size()} ranks, {dist.get_backend()}"
-        print(f"{world}; data: {description}", flush=True)
-    losses = train(model, loader, sampler, device, options.epochs, options.steps)
-    equal = parameters_are_equal(model, device)
-    if dist.get_rank() == 0:
-        print(f"{len(losses)} steps, loss {losses[0]:.4f} -> {losses[-1]:.4f}")
-        print("parameters equal on all ranks" if equal else "parameters DIFFER")
+    equal = train_and_compare(options, device)
+    # The wrapped model held the process group. With it gone the group's threads end here; left
+    # to the interpreter's exit, they can abort the process (PyTorch 2.11).
+    gc.collect()
     dist.destroy_process_group()
     raise SystemExit(0 if equal else 1)
 

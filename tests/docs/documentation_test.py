@@ -19,7 +19,9 @@ NOT_RUN = re.compile(r"(\./dev|git clone) ")
 
 def command_blocks(page):
     """The commands of the blocks without a language, each with its continuation lines."""
-    for block in re.findall(r"^```\n(.*?)^```", page.read_text(), re.M | re.S):
+    for language, block in re.findall(r"^```(\w*)\n(.*?)^```", page.read_text(), re.M | re.S):
+        if language:
+            continue
         for line in block.replace("\\\n", " ").splitlines():
             yield line.split(" # ")[0].strip()
 
