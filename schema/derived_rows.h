@@ -634,11 +634,10 @@ using AllDerivedRows =
                StepWindowRow, StepBreakdownRow, StepWaitForRow, StepOverlapRow, RunCommunicatorRow,
                RunCommunicatorMemberRow, CollectiveRow, CollectiveCallRow, StepBackwardRow,
                StepInputRow, LoaderRow, MemoryPeakRow, MemoryTimelineRow, MemoryHolderRow,
-               MemoryStateRow, OpStatsRow,
-               DeviceSummaryRow, StepDeviceRow, StreamIdleRow, StreamConcurrencyRow,
-               StepCategoryRow, StepKernelRow, GraphNodeRow, LaunchStatsRow, StreamQueueRow,
-               QueueTimelineRow, CopyStatsRow, StepBatchRow, StepLatenessRow, StragglerRow,
-               RunMetricRow, PartSummaryRow, RankPartSummaryRow, RankSummaryRow,
+               MemoryStateRow, OpStatsRow, DeviceSummaryRow, StepDeviceRow, StreamIdleRow,
+               StreamConcurrencyRow, StepCategoryRow, StepKernelRow, GraphNodeRow, LaunchStatsRow,
+               StreamQueueRow, QueueTimelineRow, CopyStatsRow, StepBatchRow, StepLatenessRow,
+               StragglerRow, RunMetricRow, PartSummaryRow, RankPartSummaryRow, RankSummaryRow,
                CollectiveSummaryRow, FindingRow, FindingRankRow, FindingEvidenceRow>;
 
 }  // namespace tutti::schema

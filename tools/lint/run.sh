@@ -20,7 +20,8 @@ spelling() {
 shell() { files dev .ci/run '*.sh' | xargs -0 shellcheck -x; }
 lines() { # nothing is longer than 100 columns, of characters; a test's JSON is as its tool wrote it
   ! files '*.h' '*.cc' '*.c' '*.py' '*.sh' '*.cmake' '*CMakeLists.txt' dev |
-    LC_ALL=C.UTF-8 xargs -0 grep -HnE '^.{101,}' | grep -vE '_test\.cc:[0-9]+:.*"(ph|args|pid|pg_name)":'
+    LC_ALL=C.UTF-8 xargs -0 grep -HnE '^.{101,}' |
+    grep -vE '_test\.cc:[0-9]+:.*"(ph|args|pid|pg_name)":'
 }
 
 # tidy_files CHECKS < NAMES: clang-tidy, with CHECKS added to those of .clang-tidy.
