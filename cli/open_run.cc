@@ -22,6 +22,8 @@ bool IsOurs(const std::string& path) {
   std::error_code error;
   if (schema::RunView::Open(path).ok()) return true;
   if (std::filesystem::is_directory(path + "/manifest.d", error)) return true;
+  // A pipe would have to be waited for; the importers refuse it.
+  if (!std::filesystem::is_regular_file(path, error)) return false;
   std::string head(16, '\0');
   std::ifstream(path, std::ios::binary)
       .read(head.data(), static_cast<std::streamsize>(head.size()));

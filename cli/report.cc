@@ -2,13 +2,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "analyzer/analyze.h"
 #include "cli/analysis_options.h"
+#include "cli/choice.h"
 #include "cli/open_run.h"
 #include "cli/progress.h"
 #include "cli/verb.h"
@@ -80,16 +80,15 @@ Result<int> Report(const ReportArguments& arguments, const Invocation& invocatio
 }
 
 void AddOptions(CLI::App& report, ReportArguments& arguments) {
-  static const std::map<std::string, ReportFormat> kFormats = {{"text", ReportFormat::kText},
-                                                               {"json", ReportFormat::kJson},
-                                                               {"md", ReportFormat::kMarkdown}};
   report
       .add_option("run", arguments.run,
                   "A run's folder, one trace or run.sqlite, or files of other tools")
       ->required()
       ->option_text("RUN|FILE");
   report.add_option("--format", arguments.format, "text, json (schema tutti.report/1) or md")
-      ->transform(CLI::CheckedTransformer(kFormats).description("text|json|md"))
+      ->transform(OneOf<ReportFormat>({{"text", ReportFormat::kText},
+                                       {"json", ReportFormat::kJson},
+                                       {"md", ReportFormat::kMarkdown}}))
       ->envname("TUTTI_FORMAT")
       ->option_text("text|json|md");
   report

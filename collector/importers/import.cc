@@ -96,10 +96,11 @@ class NewRun {
 
 Status RunJobs(const std::vector<Job>& jobs, const ImportOptions& options,
                importers::TracePool& pool, std::vector<std::string>& messages) {
+  bool is_second = false;
   for (size_t i = 0; i < jobs.size(); ++i) {
     const Job& job = jobs[i];
     // Ranks of the traces that later files add to must be known.
-    if (job.importer->adds_to_traces()) pool.Assign();
+    if (job.importer->adds_to_traces() && !std::exchange(is_second, true)) pool.Assign();
     if (options.progress) options.progress(job.file->name, i, jobs.size());
     pool.BeginFile(*job.importer);
     const Status read = job.importer->Import(*job.file, pool);

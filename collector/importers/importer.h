@@ -31,6 +31,9 @@ class ImportTarget {
   // For importers that run second (adds_to_traces). A second file of the same format for
   // the same rank gets a trace of its own.
   virtual Result<TraceSink*> TraceOf(int64_t rank, const InputFile& file) = 0;
+
+  // Whether a file of another format told of this rank. For importers that run second.
+  virtual bool HasTraceOf(int64_t /*rank*/) const { return false; }
 };
 
 class Importer {

@@ -76,8 +76,8 @@ void AddDirectory(const fs::path& directory, int depth, Found& found) {
   for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
     const fs::directory_entry& entry = *entries;
     std::error_code ignored;
-    if (entry.path().filename().string().starts_with('.') || entry.is_symlink(ignored)) continue;
-    if (entry.is_directory(ignored) && depth < kDeepest) {
+    if (entry.path().filename().string().starts_with('.')) continue;
+    if (entry.is_directory(ignored) && !entry.is_symlink(ignored) && depth < kDeepest) {
       AddDirectory(entry.path(), depth + 1, found);
     } else if (entry.is_regular_file(ignored)) {
       found.paths.push_back(entry.path().string());

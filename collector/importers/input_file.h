@@ -29,8 +29,8 @@ struct InputList {
 };
 
 // The regular files among `paths` and in the directories among them, eight levels deep;
-// hidden ones, and symbolic links found inside directories, are left out. kNotFound for a
-// path that does not exist.
+// hidden ones, and symbolic links to directories found inside directories, are left out. kNotFound
+// for a path that does not exist.
 Result<InputList> ListInputs(const std::vector<std::string>& paths);
 
 // A file as it is now, without looking into it.

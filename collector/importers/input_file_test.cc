@@ -37,14 +37,17 @@ TEST(ListInputs, SortsAsPeopleCount) {
                                       "rank10.json"}));
 }
 
-TEST(ListInputs, LooksIntoDirectoriesButNotAtHiddenFilesOrLinks) {
+TEST(ListInputs, LooksIntoDirectoriesButNotAtHiddenFilesOrLinkedDirectories) {
   const Scratch scratch;
   Write(scratch.Path("x/y/deep.json"), "{}");
   Write(scratch.Path("x/.hidden.json"), "{}");
   Write(scratch.Path("x/.git/config"), "{}");
-  fs::create_symlink("/etc/passwd", scratch.Path("x/link.json"));
+  Write(scratch.Path("elsewhere/linked.json"), "{}");
+  fs::create_symlink("../elsewhere/linked.json", scratch.Path("x/link.json"));
+  fs::create_symlink("nowhere.json", scratch.Path("x/dangling.json"));
   fs::create_directory_symlink(".", scratch.Path("x/loop"));
-  EXPECT_EQ(Names(*ListInputs({scratch.Path("x")})), std::vector<std::string>{"deep.json"});
+  EXPECT_EQ(Names(*ListInputs({scratch.Path("x")})),
+            (std::vector<std::string>{"link.json", "deep.json"}));
 }
 
 TEST(ListInputs, CountsAFileOnceHoweverOftenItIsNamed) {

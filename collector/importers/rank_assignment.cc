@@ -78,7 +78,11 @@ std::vector<RankAnswer> AssignRanks(const std::vector<RankClaim>& claims) {
       answers[i].conflict_with = has_it;
     }
   }
-  for (const size_t i : assumed) answers[i].rank = take_free(claims[i].device);
+  // A trace by itself is most likely of a job of one process, whatever its GPU.
+  const bool is_alone = claims.size() == 1;
+  for (const size_t i : assumed) {
+    answers[i].rank = take_free(is_alone ? std::nullopt : claims[i].device);
+  }
   for (RankAnswer& answer : answers) {
     if (answer.conflict_with) answer.rank = take_free(std::nullopt);
   }

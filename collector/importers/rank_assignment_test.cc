@@ -74,6 +74,10 @@ TEST(AssignRanks, AssumesTheDeviceElseTheLowestFree) {
   for (size_t i = 1; i < answers.size(); ++i) EXPECT_TRUE(answers[i].is_assumed);
 }
 
+TEST(AssignRanks, TakesATraceByItselfForRank0) {
+  EXPECT_EQ(RanksOf(AssignRanks({{.device = 3}})), std::vector<int64_t>{0});
+}
+
 TEST(AssignRanks, TakesNonsenseForNoRank) {
   const auto answers = AssignRanks({{.rank = -1}, {.rank = INT64_MAX}});
   EXPECT_EQ(RanksOf(answers), (std::vector<int64_t>{0, 1}));

@@ -39,8 +39,7 @@ Result<TraceSink*> TracePool::NewTrace(const InputFile& file) {
 Result<TraceSink*> TracePool::TraceOf(int64_t rank, const InputFile& file) {
   const std::string format(importer_->format());
   for (Trace& trace : traces_) {
-    if (!trace.is_assigned || trace.is_conflict || trace.is_assumed) continue;
-    if (trace.sink->identity.rank != rank || !trace.formats.insert(format).second) continue;
+    if (!IsOf(trace, rank) || !trace.formats.insert(format).second) continue;
     trace.touched = true;
     TUTTI_RETURN_IF_ERROR(trace.sink->Resume());
     return trace.sink.get();
@@ -48,6 +47,12 @@ Result<TraceSink*> TracePool::TraceOf(int64_t rank, const InputFile& file) {
   TUTTI_ASSIGN_OR_RETURN(TraceSink * sink, NewTrace(file));
   sink->identity.rank = rank;
   return sink;
+}
+
+bool TracePool::HasTraceOf(int64_t rank) const {
+  return std::any_of(traces_.begin(), traces_.end(), [&](const Trace& trace) {
+    return IsOf(trace, rank) && !trace.formats.contains(std::string(importer_->format()));
+  });
 }
 
 Status TracePool::FileDone(bool kept) {

@@ -26,6 +26,7 @@ class TracePool final : public ImportTarget {
 
   Result<TraceSink*> NewTrace(const InputFile& file) override;
   Result<TraceSink*> TraceOf(int64_t rank, const InputFile& file) override;
+  bool HasTraceOf(int64_t rank) const override;
 
   // Says which rank each trace is that has none yet.
   void Assign();
@@ -45,6 +46,10 @@ class TracePool final : public ImportTarget {
     bool touched = false;  // by the file that is being imported
     bool is_new = false;   // made for it
   };
+  static bool IsOf(const Trace& trace, int64_t rank) {
+    return trace.is_assigned && !trace.is_conflict && !trace.is_assumed &&
+           trace.sink->identity.rank == rank;
+  }
   ImportedTrace Describe(const Trace& trace) const;
 
   std::string directory_;

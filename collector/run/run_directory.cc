@@ -156,7 +156,8 @@ Result<OpenRun> OpenRunDirectory(const RunRequest& request, GetVariable get) {
   run.path = made.path;
   run.created = made.created;
   TUTTI_ASSIGN_OR_RETURN(run.opening, LockOpening(run.path));
-  if (!run.created) TUTTI_RETURN_IF_ERROR(EnterExisting(run, request));
+  // Also where it is new: another recorder may have got the lock first.
+  TUTTI_RETURN_IF_ERROR(EnterExisting(run, request));
   return run;
 }
 

@@ -43,6 +43,9 @@ class FlightRecorder : public Importer {
     return BeginsAsPickle(file) && IsCalledDump(FileName(file));
   }
 
+  // After all others, so as to know whether they tell of the same rank.
+  bool adds_to_traces() const override { return true; }
+
   Status Import(const InputFile& file, ImportTarget& target) const override {
     if (file.bytes == 0) return BadDataError(file.name + ": the dump is empty");
     TUTTI_ASSIGN_OR_RETURN(const std::unique_ptr<PlainFile> plain, ReadPlainFile(file));
@@ -54,6 +57,12 @@ class FlightRecorder : public Importer {
     }
     const flight_recorder::Dump dump =
         flight_recorder::ParseDump(document.root, plain->bytes.size());
+    const std::optional<int64_t> rank = RankOf(file, dump);
+    if (rank && target.HasTraceOf(*rank)) {
+      return BadDataError(file.name + ": rank " + std::to_string(*rank) +
+                          " has a trace there, whose collectives would be counted twice; import "
+                          "flight-recorder dumps by themselves");
+    }
     TUTTI_ASSIGN_OR_RETURN(TraceSink* const sink, target.NewTrace(file));
     AddSource(file, dump, *sink);
     SetRank(file, dump, *sink);
@@ -77,6 +86,12 @@ class FlightRecorder : public Importer {
   }
 
   // What is inside counts more than the name, which anybody may have changed.
+  static std::optional<int64_t> RankOf(const InputFile& file, const flight_recorder::Dump& dump) {
+    if (dump.rank) return dump.rank;
+    const auto by_groups = flight_recorder::CommonRank(dump.groups);
+    return by_groups ? by_groups : flight_recorder::RankInFileName(FileName(file));
+  }
+
   static void SetRank(const InputFile& file, const flight_recorder::Dump& dump, TraceSink& sink) {
     const auto by_groups = flight_recorder::CommonRank(dump.groups);
     const auto by_name = flight_recorder::RankInFileName(FileName(file));

@@ -5,6 +5,7 @@
 #include "collector/importers/memory_snapshot/rows.h"
 #include "collector/importers/memory_snapshot/snapshot.h"
 #include "collector/importers/plain_file.h"
+#include "collector/importers/rank_assignment.h"
 
 namespace tutti::collector::importers {
 namespace {
@@ -26,6 +27,8 @@ class MemorySnapshot : public Importer {
     return false;
   }
 
+  bool adds_to_traces() const override { return true; }
+
   Status Import(const InputFile& file, ImportTarget& target) const override {
     TUTTI_ASSIGN_OR_RETURN(const std::unique_ptr<PlainFile> plain, ReadPlainFile(file));
     const pickle::Document& document = plain->document;
@@ -34,7 +37,11 @@ class MemorySnapshot : public Importer {
           document.problem.ok() ? "no memory snapshot" : document.problem.message();
       return BadDataError(file.name + ": " + why);
     }
-    TUTTI_ASSIGN_OR_RETURN(TraceSink* const sink, target.NewTrace(file));
+    // A snapshot does not say whose it is; its name may.
+    const std::optional<int64_t> rank = RankFromFileName(FileName(file));
+    TUTTI_ASSIGN_OR_RETURN(TraceSink* const sink,
+                           rank ? target.TraceOf(*rank, file) : target.NewTrace(file));
+    if (rank && sink->identity.rank_source.empty()) sink->identity.rank_source = "file name";
     schema::ImportSourceRow source;
     source.id = static_cast<int64_t>(sink->sources.size());
     source.path = file.name;
