@@ -57,15 +57,17 @@ class FlightRecorder : public Importer {
     }
     const flight_recorder::Dump dump =
         flight_recorder::ParseDump(document.root, plain->bytes.size());
-    const std::optional<int64_t> rank = RankOf(file, dump);
-    if (rank && target.HasTraceOf(*rank)) {
-      return BadDataError(file.name + ": rank " + std::to_string(*rank) +
+    const TellsRank told = RankOf(file, dump);
+    if (told.rank && target.HasTraceOf(*told.rank)) {
+      return BadDataError(file.name + ": rank " + std::to_string(*told.rank) +
                           " has a trace there, whose collectives would be counted twice; import "
                           "flight-recorder dumps by themselves");
     }
     TUTTI_ASSIGN_OR_RETURN(TraceSink* const sink, target.NewTrace(file));
     AddSource(file, dump, *sink);
-    SetRank(file, dump, *sink);
+    sink->identity.rank = told.rank;
+    sink->identity.rank_source = told.source;
+    CompareWithName(file, told, *sink);
     if (!document.problem.ok()) {
       sink->Count(kDumpCut, document.problem.message());
     }
@@ -85,28 +87,24 @@ class FlightRecorder : public Importer {
     sink.sources.push_back(std::move(source));
   }
 
+  struct TellsRank {
+    std::optional<int64_t> rank;
+    const char* source = "";
+  };
   // What is inside counts more than the name, which anybody may have changed.
-  static std::optional<int64_t> RankOf(const InputFile& file, const flight_recorder::Dump& dump) {
-    if (dump.rank) return dump.rank;
-    const auto by_groups = flight_recorder::CommonRank(dump.groups);
-    return by_groups ? by_groups : flight_recorder::RankInFileName(FileName(file));
+  static TellsRank RankOf(const InputFile& file, const flight_recorder::Dump& dump) {
+    if (dump.rank) return {dump.rank, "flight recorder"};
+    if (const auto by_groups = flight_recorder::CommonRank(dump.groups)) {
+      return {by_groups, "process groups"};
+    }
+    const auto by_name = flight_recorder::RankInFileName(FileName(file));
+    return by_name ? TellsRank{by_name, "file name"} : TellsRank{};
   }
 
-  static void SetRank(const InputFile& file, const flight_recorder::Dump& dump, TraceSink& sink) {
-    const auto by_groups = flight_recorder::CommonRank(dump.groups);
+  static void CompareWithName(const InputFile& file, const TellsRank& told, TraceSink& sink) {
     const auto by_name = flight_recorder::RankInFileName(FileName(file));
-    if (dump.rank) {
-      sink.identity.rank = dump.rank;
-      sink.identity.rank_source = "flight recorder";
-    } else if (by_groups) {
-      sink.identity.rank = by_groups;
-      sink.identity.rank_source = "process groups";
-      if (by_name && *by_name != *by_groups) {
-        sink.Count(kRankDiffers, "rank " + std::to_string(*by_groups));
-      }
-    } else if (by_name) {
-      sink.identity.rank = by_name;
-      sink.identity.rank_source = "file name";
+    if (std::string_view(told.source) == "process groups" && by_name && by_name != told.rank) {
+      sink.Count(kRankDiffers, "rank " + std::to_string(*told.rank));
     }
   }
 };
