@@ -395,7 +395,7 @@ std::string Memory(const ReportData& data, const Painter& paint) {
   std::string line = "peak " + Bytes(peak->peak_bytes) + " of " +
                      ToPrintableText(peak->device_type) + " memory on rank " +
                      std::to_string(peak->rank);
-  if (peak->peak_step) line += " in step " + std::to_string(*peak->peak_step);
+  if (peak->peak_step && HasSteps(data)) line += " in step " + std::to_string(*peak->peak_step);
   line += ", " + Bytes(peak->end_bytes) + " at the end; " + WithCommas(peak->allocations) +
           " allocations of " + Bytes(peak->allocated_bytes) + " in all";
   return "\n" + paint.Bold("Memory") + "\n" + Wrap(line, kColumns, 2, 4) + "\n" +
