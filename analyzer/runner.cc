@@ -42,6 +42,7 @@ Status RunPasses(std::span<const Pass> passes, RunContext& context, const PassPr
   for (size_t i = 0; i < passes.size(); ++i) {
     if (progress) progress(passes[i].name, i, passes.size());
     const Status status = RunOne(passes[i], static_cast<int64_t>(i), context);
+    if (status.code() == StatusCode::kUsage) return status;  // what the user asked for, not us
     if (!status.ok()) {
       return Status(status.code(), "pass " + std::string(passes[i].name) + ": " + status.message());
     }

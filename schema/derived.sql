@@ -339,8 +339,8 @@ CREATE TABLE op_stats (
   p90_ns         INTEGER NOT NULL,  -- the same
   p99_ns         INTEGER NOT NULL,  -- the same
   max_ns         INTEGER NOT NULL,  -- longest
-  steady_count   INTEGER NOT NULL,  -- those that began in a window of a steady step
-  steady_self_ns INTEGER NOT NULL,  -- self time of those
+  in_steps_count   INTEGER NOT NULL,  -- those that began in a window of a step that counts (steady; where none is, complete; else all)
+  in_steps_self_ns INTEGER NOT NULL,  -- self time of those
   PRIMARY KEY (rank, kind, name, on_compute)
 ) STRICT, WITHOUT ROWID;
 
@@ -500,7 +500,7 @@ CREATE TABLE copy_stats (
   source          TEXT NOT NULL,     -- kind of memory: 'pageable', 'pinned', 'device'; '' unknown
   destination     TEXT NOT NULL,     -- the same
   count           INTEGER NOT NULL,  -- how many
-  steady_count    INTEGER NOT NULL,  -- those that began in a window of a steady step
+  in_steps_count    INTEGER NOT NULL,  -- those that began in a window of a step that counts (steady; where none is, complete; else all)
   bytes           INTEGER NOT NULL,  -- sum
   total_ns        INTEGER NOT NULL,  -- sum of their durations
   exposed_ns      INTEGER NOT NULL,  -- union of them while no kernel runs on the GPU

@@ -335,11 +335,11 @@ struct OpStatsRow {
   int64_t p90_ns = 0;
   int64_t p99_ns = 0;
   int64_t max_ns = 0;
-  int64_t steady_count = 0;
-  int64_t steady_self_ns = 0;
+  int64_t in_steps_count = 0;
+  int64_t in_steps_self_ns = 0;
   TUTTI_ROW(OpStatsRow, "op_stats", rank, kind, name, on_compute, category, uses_tensor_cores,
-            count, total_ns, self_ns, min_ns, p50_ns, p90_ns, p99_ns, max_ns, steady_count,
-            steady_self_ns)
+            count, total_ns, self_ns, min_ns, p50_ns, p90_ns, p99_ns, max_ns, in_steps_count,
+            in_steps_self_ns)
 };
 
 struct DeviceSummaryRow {
@@ -488,7 +488,7 @@ struct CopyStatsRow {
   std::string source = {};
   std::string destination = {};
   int64_t count = 0;
-  int64_t steady_count = 0;
+  int64_t in_steps_count = 0;
   int64_t bytes = 0;
   int64_t total_ns = 0;
   int64_t exposed_ns = 0;
@@ -498,7 +498,7 @@ struct CopyStatsRow {
   std::optional<double> p50_gb_per_s = {};
   std::optional<double> max_gb_per_s = {};
   TUTTI_ROW(CopyStatsRow, "copy_stats", rank, device_id, direction, source, destination, count,
-            steady_count, bytes, total_ns, exposed_ns, p50_bytes, gb_per_s, min_gb_per_s,
+            in_steps_count, bytes, total_ns, exposed_ns, p50_bytes, gb_per_s, min_gb_per_s,
             p50_gb_per_s, max_gb_per_s)
 };
 

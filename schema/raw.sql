@@ -68,7 +68,7 @@ CREATE TABLE thread (
 -- GPUs of this process. Empty for CPU training.
 CREATE TABLE device (
   id           INTEGER PRIMARY KEY,  -- index as the process numbers it
-  name         TEXT NOT NULL,        -- product name
+  name         TEXT NOT NULL,        -- product name; 'GPU <id>': not told
   uuid         TEXT,                 -- as the driver tells it
   sm_count     INTEGER,              -- streaming multiprocessors
   memory_bytes INTEGER,              -- device memory

@@ -156,12 +156,11 @@ double BaseLevel(const Comparison& comparison) {
   return std::exp(sum / static_cast<double>(comparison.base.size()));
 }
 
+// All that is compared of them is equal, not only how long the steps took.
 bool HoldSameSteps(const Comparison& comparison) {
-  if (comparison.base.size() != comparison.fresh.size()) return false;
-  for (size_t i = 0; i < comparison.base.size(); ++i) {
-    if (SeriesOf(comparison.base[i]) != SeriesOf(comparison.fresh[i])) return false;
-  }
-  return true;
+  return std::ranges::equal(comparison.base, comparison.fresh, [](const auto& a, const auto& b) {
+    return a.steps == b.steps && a.names == b.names && a.memory_peak_bytes == b.memory_peak_bytes;
+  });
 }
 
 }  // namespace

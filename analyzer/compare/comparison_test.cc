@@ -163,6 +163,16 @@ TEST(Compare, TellsIdenticalSides) {
   EXPECT_THAT(comparison.notes[0], HasSubstr("the very same steps"));
 }
 
+TEST(Compare, SidesThatDifferInThePartsOfTheirStepsAreNotIdentical) {
+  const std::vector<Launch> base = MakeArm("a", {}, 3, false);
+  std::vector<Launch> fresh = base;
+  fresh[1].steps[30].part_ns[kWaitPart] += 1000;
+  EXPECT_FALSE(MustCompare(base, fresh).is_identical);
+  fresh = base;
+  fresh[2].names[{"kernel", "gemm"}] = {1, 500};
+  EXPECT_FALSE(MustCompare(base, fresh).is_identical);
+}
+
 TEST(Compare, BlamesTheEnvironmentWhenTheControlMoves) {
   std::vector<Launch> base = MakeArm("a", {}, 6, false);
   std::vector<Launch> fresh = MakeArm("b", {.step_ms = 110}, 6, true);

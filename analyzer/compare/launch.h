@@ -45,6 +45,8 @@ struct StepRecord {
   int64_t own_spread_ns = 0;  // longest less shortest time over ranks, waits for others left out
   std::optional<int64_t> samples;  // sum over ranks
   std::optional<int64_t> tokens;   // the same
+
+  bool operator==(const StepRecord&) const = default;
 };
 
 // What has to be the same for a comparison to mean anything. Empty or 0: not known.
@@ -64,6 +66,8 @@ using NameKey = std::pair<std::string, std::string>;
 struct NamedTime {
   double count_per_step = 0;  // mean over ranks; of collectives: in the job
   double ns_per_step = 0;     // self time, or transfer time of collectives
+
+  bool operator==(const NamedTime&) const = default;
 };
 
 struct Launch {

@@ -160,7 +160,7 @@ Status ReadNames(Database& database, const std::string& sql, double per, Launch&
 
 Status ReadOperators(Database& database, int64_t steady, Launch& launch) {
   const std::string columns =
-      steady > 0 ? "sum(steady_count), sum(steady_self_ns)" : "sum(count), sum(self_ns)";
+      steady > 0 ? "sum(in_steps_count), sum(in_steps_self_ns)" : "sum(count), sum(self_ns)";
   const int64_t steps = steady > 0 ? steady : static_cast<int64_t>(launch.steps.size());
   const int64_t per = steps * launch.facts.ranks;
   if (per == 0) return OkStatus();

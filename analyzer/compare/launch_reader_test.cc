@@ -47,7 +47,7 @@ constexpr const char* kRows = R"(
 
 // By its row type, which follows the table.
 schema::OpStatsRow Op(int64_t rank, const char* kind, const char* name, int64_t on_compute,
-                      int64_t steady_self_ns) {
+                      int64_t in_steps_self_ns) {
   schema::OpStatsRow row;
   row.rank = rank;
   row.kind = kind;
@@ -55,8 +55,8 @@ schema::OpStatsRow Op(int64_t rank, const char* kind, const char* name, int64_t 
   row.on_compute = on_compute;
   row.count = 9;
   row.self_ns = 90;
-  row.steady_count = 4;
-  row.steady_self_ns = steady_self_ns;
+  row.in_steps_count = 4;
+  row.in_steps_self_ns = in_steps_self_ns;
   return row;
 }
 

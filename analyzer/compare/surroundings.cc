@@ -95,7 +95,10 @@ void ReadRankFiles(const fs::path& run, Launch& launch) {
     if (!path.filename().string().starts_with("rank-")) continue;
     auto database = schema::Database::OpenReadOnly(path.string(), {.quick_check = false});
     if (!database.ok()) continue;
-    if (wants_gpus) CollectTexts(*database, "SELECT name FROM device", gpus);
+    // A trace that doesn't tell the product has "GPU 0" there.
+    if (wants_gpus) {
+      CollectTexts(*database, "SELECT name FROM device WHERE name <> 'GPU ' || id", gpus);
+    }
     if (wants_torch) {
       CollectTexts(*database, "SELECT torch_version FROM process WHERE torch_version IS NOT NULL",
                    versions);

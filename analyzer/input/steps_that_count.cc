@@ -26,4 +26,13 @@ Result<StepsThatCount> ReadStepsThatCount(RunContext& context) {
   return chosen;
 }
 
+Result<std::vector<schema::StepWindowRow>> ReadWindowsThatCount(RunContext& context, int64_t rank) {
+  TUTTI_ASSIGN_OR_RETURN(const StepsThatCount chosen, ReadStepsThatCount(context));
+  const std::map<int64_t, size_t> places = chosen.Places();
+  TUTTI_ASSIGN_OR_RETURN(
+      auto windows, context.Read<schema::StepWindowRow>("WHERE rank = ?1 ORDER BY step", rank));
+  std::erase_if(windows, [&](const auto& window) { return !places.contains(window.step); });
+  return windows;
+}
+
 }  // namespace tutti::analyzer

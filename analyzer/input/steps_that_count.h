@@ -22,4 +22,7 @@ struct StepsThatCount {
 
 Result<StepsThatCount> ReadStepsThatCount(RunContext& context);
 
+// The rank's windows of those steps, in order.
+Result<std::vector<schema::StepWindowRow>> ReadWindowsThatCount(RunContext& context, int64_t rank);
+
 }  // namespace tutti::analyzer

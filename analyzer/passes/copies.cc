@@ -7,6 +7,7 @@
 
 #include "analyzer/input/limits.h"
 #include "analyzer/input/step_index.h"
+#include "analyzer/input/steps_that_count.h"
 #include "analyzer/metrics/percentile.h"
 #include "analyzer/pass.h"
 
@@ -19,7 +20,7 @@ struct Tally {
   std::vector<Interval> times;  // by begin
   std::vector<int64_t> bytes;
   std::vector<double> gb_per_s;
-  int64_t steady = 0;
+  int64_t in_steps = 0;
 };
 
 // Copies and fills by what they move, kernels by GPU.
@@ -29,7 +30,7 @@ struct Copies {
 };
 
 Copies Collect(const RankTrace& trace, std::span<const DeviceEvent> events,
-               const StepIndex& steady) {
+               const StepIndex& steps) {
   Copies copies;
   for (const DeviceEvent& event : events) {
     if (event.kind == DeviceEvent::Kind::kKernel) {
@@ -41,7 +42,7 @@ Copies Collect(const RankTrace& trace, std::span<const DeviceEvent> events,
     Tally& tally = copies.tallies[{event.device_id, kind}];
     tally.times.push_back(event.time());
     tally.bytes.push_back(event.bytes);
-    tally.steady += steady.ByWindow(event.begin_ns) ? 1 : 0;
+    tally.in_steps += steps.ByWindow(event.begin_ns) ? 1 : 0;
     const int64_t length_ns = event.time().length_ns();
     if (length_ns == 0) continue;
     tally.gb_per_s.push_back(static_cast<double>(event.bytes) / static_cast<double>(length_ns));
@@ -57,7 +58,7 @@ schema::CopyStatsRow RowOf(int64_t rank, const Key& key, Tally& tally, const Int
   row.source = std::get<1>(key).source;
   row.destination = std::get<1>(key).destination;
   row.count = static_cast<int64_t>(tally.times.size());
-  row.steady_count = tally.steady;
+  row.in_steps_count = tally.in_steps;
   for (const int64_t bytes : tally.bytes) row.bytes = SaturatingAdd(row.bytes, bytes);
   for (const Interval& time : tally.times) row.total_ns += time.length_ns();
   row.exposed_ns = TotalNs(Subtract(Union(tally.times), kernels));
@@ -74,12 +75,7 @@ schema::CopyStatsRow RowOf(int64_t rank, const Key& key, Tally& tally, const Int
 
 Status CopiesOfRank(RunContext& context, const schema::RankRow& rank, RankTrace& trace) {
   TUTTI_ASSIGN_OR_RETURN(const auto events, trace.DeviceEvents());
-  TUTTI_ASSIGN_OR_RETURN(
-      const auto windows,
-      context.Read<schema::StepWindowRow>(
-          "WHERE rank = ?1 AND step IN (SELECT step FROM run_step WHERE is_steady = 1)"
-          " ORDER BY step",
-          rank.rank));
+  TUTTI_ASSIGN_OR_RETURN(const auto windows, ReadWindowsThatCount(context, rank.rank));
   Copies copies = Collect(trace, events, StepIndex(windows));
   std::map<int64_t, IntervalSet> kernels;
   for (const auto& [device, times] : copies.kernels) kernels[device] = Union(times);

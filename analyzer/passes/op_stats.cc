@@ -8,6 +8,7 @@
 
 #include "analyzer/input/kernel_traits.h"
 #include "analyzer/input/step_index.h"
+#include "analyzer/input/steps_that_count.h"
 #include "analyzer/metrics/names.h"
 #include "analyzer/metrics/percentile.h"
 #include "analyzer/metrics/self_time.h"
@@ -21,15 +22,15 @@ struct Tally {
   std::optional<bool> uses_tensor_cores;
   int64_t total_ns = 0;
   int64_t self_ns = 0;
-  int64_t steady_count = 0;
-  int64_t steady_self_ns = 0;
+  int64_t in_steps_count = 0;
+  int64_t in_steps_self_ns = 0;
   std::vector<int64_t> durations_ns;
 
-  void Add(Interval interval, int64_t self, bool in_steady) {
+  void Add(Interval interval, int64_t self, bool in_steps) {
     total_ns += interval.length_ns();
     self_ns += self;
-    steady_count += in_steady ? 1 : 0;
-    steady_self_ns += in_steady ? self : 0;
+    in_steps_count += in_steps ? 1 : 0;
+    in_steps_self_ns += in_steps ? self : 0;
     durations_ns.push_back(interval.length_ns());
   }
 };
@@ -58,30 +59,30 @@ const char* KindOfScope(int32_t scope) {
 
 // One thread's operators, in the order of RankTrace::Ops.
 void TallyThread(RankTrace& trace, std::span<const OpEvent> ops, bool on_compute,
-                 std::span<const Interval> steady, Tallies& tallies) {
+                 std::span<const Interval> steps, Tallies& tallies) {
   std::vector<Interval> spans;
   for (const OpEvent& op : ops) spans.push_back({op.begin_ns, op.end_ns});
   const std::vector<int64_t> self = SelfTimes(spans);
   std::unordered_map<int64_t, Tally*> by_name;  // name and scope
-  WindowCursor cursor(steady);
+  WindowCursor cursor(steps);
   for (size_t i = 0; i < ops.size(); ++i) {
-    const bool in_steady = cursor.Holds(ops[i].begin_ns);
+    const bool in_steps = cursor.Holds(ops[i].begin_ns);
     if (ops[i].is_open) continue;
     Tally*& tally = by_name[ops[i].name_id * 256 + ops[i].scope];
     if (tally == nullptr) {
       tally = &tallies[{KindOfScope(ops[i].scope), trace.Text(ops[i].name_id), on_compute}];
     }
-    tally->Add(spans[i], self[i], in_steady);
+    tally->Add(spans[i], self[i], in_steps);
   }
 }
 
-Status TallyOps(RankTrace& trace, const std::set<int64_t>& lanes, std::span<const Interval> steady,
+Status TallyOps(RankTrace& trace, const std::set<int64_t>& lanes, std::span<const Interval> steps,
                 Tallies& tallies) {
   TUTTI_ASSIGN_OR_RETURN(const auto ops, trace.Ops());
   for (size_t begin = 0; begin < ops.size();) {
     size_t end = begin;
     while (end < ops.size() && ops[end].tid == ops[begin].tid) ++end;
-    TallyThread(trace, ops.subspan(begin, end - begin), lanes.contains(ops[begin].tid), steady,
+    TallyThread(trace, ops.subspan(begin, end - begin), lanes.contains(ops[begin].tid), steps,
                 tallies);
     begin = end;
   }
@@ -100,9 +101,9 @@ const char* KindOf(DeviceEvent::Kind kind) {
   return "memset";
 }
 
-Status TallyDevice(RankTrace& trace, std::span<const Interval> steady, Tallies& tallies) {
+Status TallyDevice(RankTrace& trace, std::span<const Interval> steps, Tallies& tallies) {
   TUTTI_ASSIGN_OR_RETURN(const auto events, trace.DeviceEvents());
-  WindowCursor cursor(steady);
+  WindowCursor cursor(steps);
   KernelTraitsOf traits(trace);
   std::map<std::pair<DeviceEvent::Kind, int64_t>, Tally*> by_name;
   for (const DeviceEvent& event : events) {
@@ -135,21 +136,16 @@ std::vector<schema::OpStatsRow> ToRows(int64_t rank, Tallies& tallies) {
     row.p90_ns = LowerNearestRank(tally.durations_ns, 900);
     row.p99_ns = LowerNearestRank(tally.durations_ns, 990);
     row.max_ns = LowerNearestRank(tally.durations_ns, 1000);
-    row.steady_count = tally.steady_count;
-    row.steady_self_ns = tally.steady_self_ns;
+    row.in_steps_count = tally.in_steps_count;
+    row.in_steps_self_ns = tally.in_steps_self_ns;
     rows.push_back(std::move(row));
   }
   return rows;
 }
 
 Status StatsOfRank(RunContext& context, const schema::RankRow& rank, RankTrace& trace) {
-  TUTTI_ASSIGN_OR_RETURN(
-      const auto windows,
-      context.Read<schema::StepWindowRow>(
-          "WHERE rank = ?1 AND step IN (SELECT step FROM run_step WHERE is_steady = 1)"
-          " ORDER BY step",
-          rank.rank));
-  const StepIndex steady(windows);
+  TUTTI_ASSIGN_OR_RETURN(const auto windows, ReadWindowsThatCount(context, rank.rank));
+  const StepIndex steps(windows);
   TUTTI_ASSIGN_OR_RETURN(
       const auto lanes,
       context.Read<schema::LaneRow>(
@@ -157,8 +153,8 @@ Status StatsOfRank(RunContext& context, const schema::RankRow& rank, RankTrace& 
   std::set<int64_t> tids;
   for (const schema::LaneRow& lane : lanes) tids.insert(lane.id);
   Tallies tallies;
-  TUTTI_RETURN_IF_ERROR(TallyOps(trace, tids, steady.windows(), tallies));
-  TUTTI_RETURN_IF_ERROR(TallyDevice(trace, steady.windows(), tallies));
+  TUTTI_RETURN_IF_ERROR(TallyOps(trace, tids, steps.windows(), tallies));
+  TUTTI_RETURN_IF_ERROR(TallyDevice(trace, steps.windows(), tallies));
   return context.Write(ToRows(rank.rank, tallies));
 }
 
@@ -173,7 +169,7 @@ constexpr PassCheck kChecks[] = {
      "SELECT count(*) FROM op_stats WHERE NOT (0 <= min_ns AND min_ns <= p50_ns AND p50_ns <= "
      "p90_ns AND p90_ns <= "
      "p99_ns"
-     " AND p99_ns <= max_ns AND self_ns <= total_ns AND steady_self_ns <= self_ns)"},
+     " AND p99_ns <= max_ns AND self_ns <= total_ns AND in_steps_self_ns <= self_ns)"},
 };
 
 }  // namespace

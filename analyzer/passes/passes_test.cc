@@ -58,11 +58,25 @@ TEST(OpStats, CountsEveryOperatorOnceAndTellsSelfTime) {
   rank.Op("aten::mm", 290, {});
   RunFolder run;
   const Derived derived(run.Add(rank));
-  EXPECT_EQ(derived.Query("SELECT name, on_compute, count, total_ns, self_ns, p50_ns, max_ns,"
-                          " steady_count, steady_self_ns FROM op_stats ORDER BY name, on_compute"),
-            "aten::addmm|0|1|90|90|90|90|1|90\n"
-            "aten::addmm|1|2|40|40|20|20|1|20\n"
-            "aten::linear|1|2|70|30|30|40|1|20");
+  EXPECT_EQ(
+      derived.Query("SELECT name, on_compute, count, total_ns, self_ns, p50_ns, max_ns,"
+                    " in_steps_count, in_steps_self_ns FROM op_stats ORDER BY name, on_compute"),
+      "aten::addmm|0|1|90|90|90|90|1|90\n"
+      "aten::addmm|1|2|40|40|20|20|1|20\n"
+      "aten::linear|1|2|70|30|30|40|1|20");
+}
+
+// A job that was killed in its only step.
+TEST(OpStats, CountsInTheStepsThatCountWhereNoneIsSteady) {
+  TraceBuilder rank(0, 1, 1'000);
+  rank.Step(0, 0, {}).Kernel("gemm", 7, 10, 40).Kernel("gemm", 7, 50, 90);
+  rank.Memcpy("HtoD", 7, 90, 95, 1);
+  RunFolder run;
+  const Derived derived(run.Add(rank));
+  EXPECT_EQ(derived.Query("SELECT count(*), max(is_steady) FROM run_step"), "1|0");
+  EXPECT_EQ(derived.Query("SELECT kind, count, in_steps_count, in_steps_self_ns FROM op_stats"),
+            "kernel|2|2|70000\nmemcpy|1|1|5000");
+  EXPECT_EQ(derived.Query("SELECT count, in_steps_count FROM copy_stats"), "1|1");
 }
 
 TEST(Throughput, SamplesPerSecondAreOfTheJobsPeriod) {

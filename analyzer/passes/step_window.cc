@@ -15,6 +15,9 @@
 namespace tutti::analyzer {
 namespace {
 
+// Ranges that could be steps are named up to this number.
+constexpr size_t kMostOffered = 3;
+
 struct RankSteps {
   int64_t rank = 0;
   std::string origin;
@@ -156,6 +159,7 @@ Status FindSteps(const schema::RankRow& rank, RankTrace& trace, const std::strin
   found.origin = "range";
   TUTTI_ASSIGN_OR_RETURN(found.steps, RangeSteps(trace, step_range));
   if (!found.steps.empty()) return OkStatus();
+  if (!step_range.empty()) TUTTI_RETURN_IF_ERROR(FindCandidates(trace, capture, found));
   TUTTI_ASSIGN_OR_RETURN(const auto marks, trace.Steps());
   found.steps = MarkedSteps(marks, capture.end_ns, found.origin);
   if (!found.steps.empty()) return OkStatus();
@@ -174,6 +178,7 @@ Status FindSteps(const schema::RankRow& rank, RankTrace& trace, const std::strin
 
   found.origin = "whole_trace";
   found.steps = {{0, capture, false}};
+  found.candidates.clear();
   return FindCandidates(trace, capture, found);
 }
 
@@ -392,7 +397,6 @@ Status WriteUncovered(RunContext& context, const std::vector<RankSteps>& ranks) 
 
 // Ranges that could be steps, offered and not silently taken.
 Status WriteCandidates(RunContext& context, const RankSteps& rank) {
-  constexpr size_t kMostOffered = 3;
   for (size_t i = 0; i < std::min(rank.candidates.size(), kMostOffered); ++i) {
     const StepMarker& marker = rank.candidates[i];
     TUTTI_RETURN_IF_ERROR(context.AddIssue(Notice(
@@ -441,6 +445,20 @@ Status WriteNotices(RunContext& context, const std::vector<RankSteps>& ranks,
       "record more steps"));
 }
 
+// The user named a range: steps that come from elsewhere would not be what was asked for.
+Status CheckChosenRange(const std::string& step_range, const std::vector<RankSteps>& ranks) {
+  if (step_range.empty()) return OkStatus();
+  const auto is_from_range = [](const RankSteps& rank) { return rank.origin == "range"; };
+  if (std::ranges::any_of(ranks, is_from_range)) return OkStatus();
+  std::string others;
+  const std::vector<StepMarker>& candidates = ranks.front().candidates;
+  for (size_t i = 0; i < std::min(candidates.size(), kMostOffered); ++i) {
+    others += (others.empty() ? "; these could be steps: \"" : ", \"") + candidates[i].name + "\"";
+  }
+  return UsageError("--step-range: no finished range is called \"" + step_range + "\" in this run" +
+                    others);
+}
+
 Status Run(RunContext& context) {
   std::vector<RankSteps> ranks;
   std::set<int64_t> clocks;
@@ -451,6 +469,7 @@ Status Run(RunContext& context) {
     clocks.insert(rank.clock_domain);
     return OkStatus();
   }));
+  TUTTI_RETURN_IF_ERROR(CheckChosenRange(context.options().step_range, ranks));
   std::vector<std::vector<StepKey>> keys;
   for (const RankSteps& rank : ranks) keys.push_back(rank.keys);
   const std::map<StepKey, int64_t> index = NumberSteps(keys);

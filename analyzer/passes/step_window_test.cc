@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "analyzer/analyze.h"
@@ -176,6 +177,23 @@ TEST(StepWindow, ARangeThatRepeatsIsOfferedAndTakenIfTheUserSaysSo) {
                 .Query("SELECT count(*), min(origin), max(step_ns) FROM run_step"
                        " JOIN step_window USING (step)"),
             "4|range|1000000");
+}
+
+TEST(StepWindow, ARangeThatIsNotThereIsRefused) {
+  TraceBuilder rank(0, 1, 1'000);
+  for (int64_t i = 0; i < 4; ++i) {
+    rank.Step(i, i * 1'000, i * 1'000 + 1'000);
+    rank.Op("train_iter", i * 1'000, i * 1'000 + 1'000, testing::kMainTid, 7);
+  }
+  RunFolder run;
+  run.Add(rank);
+  AnalyzeOptions options;
+  options.step_range = "train_itr";
+  const Status refused = Analyze(run.path(), options).status();
+  EXPECT_EQ(refused.code(), StatusCode::kUsage);
+  EXPECT_THAT(refused.message(),
+              ::testing::HasSubstr("no finished range is called \"train_itr\" in this run; these "
+                                   "could be steps: \"train_iter\""));
 }
 
 }  // namespace

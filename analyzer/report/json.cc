@@ -218,8 +218,8 @@ Json OperatorOf(const ReportOperator& op) {
   json["count"] = op.count;
   json["total_ns"] = op.total_ns;
   json["self_ns"] = op.self_ns;
-  json["steady_count"] = op.steady_count;
-  json["steady_self_ns"] = op.steady_self_ns;
+  json["in_steps_count"] = op.in_steps_count;
+  json["in_steps_self_ns"] = op.in_steps_self_ns;
   json["p50_ns"] = op.p50_ns;
   json["p99_ns"] = op.p99_ns;
   json["max_ns"] = op.max_ns;

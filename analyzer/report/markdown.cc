@@ -121,8 +121,9 @@ std::string Devices(const ReportData& data) {
   for (const ReportOperator& op : data.operators) {
     if (!op.OnDevice() || shown == kMostKernels) continue;
     ++shown;
-    rows += "| " + Safe(op.name) + " | " + Safe(op.category) + " | " + WithCommas(op.steady_count) +
-            " | " + PercentOf(static_cast<double>(op.steady_self_ns), total_ns) + " | " +
+    rows += "| " + Safe(op.name) + " | " + Safe(op.category) + " | " +
+            WithCommas(op.in_steps_count) + " | " +
+            PercentOf(static_cast<double>(op.in_steps_self_ns), total_ns) + " | " +
             Milliseconds(static_cast<double>(op.p50_ns)) + " |\n";
   }
   if (rows.empty()) return text;

@@ -32,13 +32,13 @@ Status ReadNamedValues(schema::Database& analysis, ReportData& data) {
 // The operators, or the kernels, copies and fills, that take most time.
 Status ReadOperators(schema::Database& analysis, bool on_device, ReportData& data) {
   const std::string sql =
-      "SELECT kind, name, sum(count), sum(total_ns), sum(self_ns), sum(steady_count),"
-      " sum(steady_self_ns), max(p50_ns), max(p99_ns), max(max_ns), min(min_ns),"
+      "SELECT kind, name, sum(count), sum(total_ns), sum(self_ns), sum(in_steps_count),"
+      " sum(in_steps_self_ns), max(p50_ns), max(p99_ns), max(max_ns), min(min_ns),"
       " coalesce(max(category), ''), max(uses_tensor_cores) FROM op_stats"
       " WHERE on_compute = 1 AND kind <> 'user' AND kind " +
       std::string(on_device ? "" : "NOT ") +
       "IN ('kernel', 'memcpy', 'memset') GROUP BY kind, name"
-      " ORDER BY sum(steady_self_ns) DESC, sum(self_ns) DESC, name LIMIT 50";
+      " ORDER BY sum(in_steps_self_ns) DESC, sum(self_ns) DESC, name LIMIT 50";
   TUTTI_ASSIGN_OR_RETURN(schema::Statement statement, analysis.Prepare(sql));
   for (;;) {
     TUTTI_ASSIGN_OR_RETURN(const bool found, statement.Step());
@@ -46,10 +46,15 @@ Status ReadOperators(schema::Database& analysis, bool on_device, ReportData& dat
     ReportOperator op;
     TUTTI_ASSIGN_OR_RETURN(op.kind, statement.Get<std::string>(0));
     TUTTI_ASSIGN_OR_RETURN(op.name, statement.Get<std::string>(1));
-    int64_t ReportOperator::*const values[] = {
-        &ReportOperator::count,        &ReportOperator::total_ns,       &ReportOperator::self_ns,
-        &ReportOperator::steady_count, &ReportOperator::steady_self_ns, &ReportOperator::p50_ns,
-        &ReportOperator::p99_ns,       &ReportOperator::max_ns,         &ReportOperator::min_ns};
+    int64_t ReportOperator::*const values[] = {&ReportOperator::count,
+                                               &ReportOperator::total_ns,
+                                               &ReportOperator::self_ns,
+                                               &ReportOperator::in_steps_count,
+                                               &ReportOperator::in_steps_self_ns,
+                                               &ReportOperator::p50_ns,
+                                               &ReportOperator::p99_ns,
+                                               &ReportOperator::max_ns,
+                                               &ReportOperator::min_ns};
     int column = 2;
     for (const auto value : values) {
       TUTTI_ASSIGN_OR_RETURN(op.*value, statement.Get<int64_t>(column++));
@@ -66,7 +71,7 @@ Status ReadAllOperators(schema::Database& analysis, ReportData& data) {
   TUTTI_RETURN_IF_ERROR(ReadOperators(analysis, true, data));
   std::stable_sort(data.operators.begin(), data.operators.end(),
                    [](const ReportOperator& a, const ReportOperator& b) {
-                     return a.steady_self_ns > b.steady_self_ns;
+                     return a.in_steps_self_ns > b.in_steps_self_ns;
                    });
   return OkStatus();
 }

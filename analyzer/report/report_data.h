@@ -24,13 +24,13 @@ struct ReportFinding {
 struct ReportOperator {
   std::string kind;
   std::string name;
-  int64_t count = 0;           // whole trace
-  int64_t total_ns = 0;        // the same
-  int64_t self_ns = 0;         // the same
-  int64_t steady_count = 0;    // steps that count only
-  int64_t steady_self_ns = 0;  // the same
-  int64_t p50_ns = 0;          // highest of the ranks' medians
-  int64_t p99_ns = 0;          // the same
+  int64_t count = 0;             // whole trace
+  int64_t total_ns = 0;          // the same
+  int64_t self_ns = 0;           // the same
+  int64_t in_steps_count = 0;    // steps that count only
+  int64_t in_steps_self_ns = 0;  // the same
+  int64_t p50_ns = 0;            // highest of the ranks' medians
+  int64_t p99_ns = 0;            // the same
   int64_t max_ns = 0;
   int64_t min_ns = 0;    // lowest of the ranks'
   std::string category;  // of kernels, copies and fills; "" others

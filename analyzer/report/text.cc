@@ -411,14 +411,14 @@ std::string Operators(const ReportData& data, const Painter& paint) {
   for (const ReportOperator& op : data.operators) {
     if (rows.size() > most) break;
     if (op.OnDevice()) continue;
-    const auto self_ns = static_cast<double>(op.steady_self_ns);
-    rows.push_back({Cut(ToPrintableText(op.name), 42), op.kind, WithCommas(op.steady_count),
+    const auto self_ns = static_cast<double>(op.in_steps_self_ns);
+    rows.push_back({Cut(ToPrintableText(op.name), 42), op.kind, WithCommas(op.in_steps_count),
                     Milliseconds(self_ns / static_cast<double>(windows)),
                     PercentOf(self_ns, total_ns), MsOrDash(op.p50_ns), MsOrDash(op.p99_ns)});
   }
   if (rows.size() == 1) return "";
   return "\n" + paint.Bold(data.devices.empty() ? "Top operators" : "Top operators on the host") +
-         "  count and self time in steady steps; percentiles of the "
+         "  count and self time in the steps that count; percentiles of the "
          "slowest rank\n" +
          Table(rows, 2);
 }

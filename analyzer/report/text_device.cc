@@ -141,15 +141,16 @@ std::string KernelSection(const ReportData& data, const Painter& paint) {
   Rows rows = {{"name", "what", "count", "ms/step", "share", "p50 ms", "p99 ms"}};
   for (const ReportOperator& op : data.operators) {
     if (!op.OnDevice() || rows.size() > kMostKernels) continue;
-    const auto self_ns = static_cast<double>(op.steady_self_ns);
+    const auto self_ns = static_cast<double>(op.in_steps_self_ns);
     rows.push_back({Cut(ToPrintableText(op.name), 44), Cut(ToPrintableText(op.category), 18),
-                    WithCommas(op.steady_count), Milliseconds(self_ns / windows),
+                    WithCommas(op.in_steps_count), Milliseconds(self_ns / windows),
                     PercentOf(self_ns, total_ns), Milliseconds(static_cast<double>(op.p50_ns)),
                     Milliseconds(static_cast<double>(op.p99_ns))});
   }
   if (rows.size() == 1) return "";
   return "\n" + paint.Bold("Top kernels") +
-         "  count and time in steady steps; percentiles of the slowest rank\n" + Table(rows, 2);
+         "  count and time in the steps that count; percentiles of the slowest rank\n" +
+         Table(rows, 2);
 }
 
 }  // namespace tutti::analyzer
