@@ -1,11 +1,14 @@
 // tutti export: a run as files of other tools.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "analyzer/analyze.h"
 #include "cli/open_run.h"
+#include "cli/progress.h"
 #include "cli/verb.h"
 #include "exporter/exporter.h"
 
@@ -31,8 +34,20 @@ std::string JsonOf(const exporter::ExportReport& report) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+bool UsesAnalysis(const std::string& format) {
+  const auto& formats = exporter::Formats();
+  return std::any_of(formats.begin(), formats.end(), [&](const exporter::Format& one) {
+    return one.name == format && one.uses_analysis;
+  });
+}
+
 Result<int> Export(exporter::ExportOptions options, const Invocation& invocation) {
   TUTTI_ASSIGN_OR_RETURN(options.run, OpenRun(options.run));
+  if (UsesAnalysis(options.format)) {
+    TUTTI_ASSIGN_OR_RETURN(const analyzer::Analysis analysis,
+                           analyzer::EnsureAnalyzed(options.run, WithProgress()));
+    options.analysis = analysis.path;
+  }
   TUTTI_ASSIGN_OR_RETURN(const exporter::ExportReport report, exporter::Export(options));
   for (const std::string& message : report.messages) Complain(message);
   TUTTI_RETURN_IF_ERROR(WriteOut(invocation.json ? JsonOf(report) : Printable(TextOf(report))));
@@ -51,19 +66,19 @@ std::string FormatsHelp() {
 
 void AddExport(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<exporter::ExportOptions>();
-  CLI::App* verb =
-      app.add_subcommand("export", "Write a run as files of other tools (Chrome JSON, CSV)");
+  CLI::App* verb = app.add_subcommand(
+      "export", "Write a run as files of other tools (Perfetto, Chrome JSON, CSV)");
   std::vector<std::string> formats;
   for (const exporter::Format& format : exporter::Formats()) formats.emplace_back(format.name);
   verb->add_option("run", options->run, "A run's folder, a rank's file, or a file to import")
       ->required()
       ->option_text("RUN|FILE");
-  verb->add_option("--format", options->format, FormatsHelp())
+  verb->add_option("--format,--to", options->format, FormatsHelp())
       ->required()
       ->check(CLI::IsMember(formats))
       ->option_text("FORMAT");
   verb->add_option("-o,--output", options->output,
-                   "chrome: a file, or a folder for several ranks; csv: a folder")
+                   "perfetto: a file; chrome: a file, or a folder for several ranks; csv: a folder")
       ->required()
       ->option_text("PATH");
   verb->add_flag("-f,--force", options->force, "Replace files that are there")

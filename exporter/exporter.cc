@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "exporter/chrome/chrome_export.h"
 #include "exporter/csv/csv_export.h"
 #include "exporter/output_file.h"
+#include "exporter/perfetto/perfetto_export.h"
+#include "exporter/run_analysis.h"
 #include "schema/run_files.h"
 #include "schema/trace_file.h"
 
@@ -59,12 +62,58 @@ Status ExportCsv(const schema::RankFile& file, const std::string& folder, bool r
   return OkStatus();
 }
 
+// All traces as one file.
+Status ExportPerfetto(const std::vector<schema::RankFile>& traces, const ExportOptions& options,
+                      ExportReport& report) {
+  std::optional<RunAnalysis> analysis;
+  if (!options.analysis.empty()) {
+    TUTTI_ASSIGN_OR_RETURN(analysis, RunAnalysis::Open(options.analysis));
+  }
+  TUTTI_ASSIGN_OR_RETURN(OutputFile output, OutputFile::Create(options.output, options.force));
+  perfetto::PerfettoExport perfetto(output);
+  for (const schema::RankFile& file : traces) {
+    TUTTI_ASSIGN_OR_RETURN(schema::Database trace, schema::OpenRankFile(file.path));
+    perfetto::RankContext context;
+    if (analysis) {
+      context.analysis = &analysis->database();
+      if (const auto rank = analysis->Find(file.path)) {
+        context.rank = rank->rank;
+        context.offset_ns = rank->clock_offset_ns;
+      }
+    }
+    TUTTI_ASSIGN_OR_RETURN(auto messages, perfetto.AddRank(trace, context));
+    AddMessages(file, std::move(messages), report);
+  }
+  TUTTI_RETURN_IF_ERROR(output.Finish());
+  report.files.push_back({options.output, perfetto.events()});
+  return OkStatus();
+}
+
+// One file, or one folder of files, for each trace.
+Status ExportEach(const std::vector<schema::RankFile>& traces, const ExportOptions& options,
+                  ExportReport& report) {
+  const bool is_folder = traces.size() > 1;
+  if (is_folder) TUTTI_RETURN_IF_ERROR(MakeFolder(options.output));
+  for (const schema::RankFile& file : traces) {
+    const std::string in_folder = options.output + "/" + StemOf(file);
+    if (options.format == "csv") {
+      TUTTI_RETURN_IF_ERROR(
+          ExportCsv(file, is_folder ? in_folder : options.output, options.force, report));
+    } else {
+      TUTTI_RETURN_IF_ERROR(ExportChrome(file, is_folder ? in_folder + ".json" : options.output,
+                                         options.force, report));
+    }
+  }
+  return OkStatus();
+}
+
 }  // namespace
 
 const std::vector<Format>& Formats() {
   static const std::vector<Format> formats = {
-      {"chrome", "Chrome trace JSON as PyTorch's profiler writes it, one file a rank"},
-      {"csv", "the raw tables, one file a table"},
+      {"perfetto", "Perfetto trace of all ranks, one file (opens in ui.perfetto.dev)", true},
+      {"chrome", "Chrome trace JSON as PyTorch's profiler writes it, one file a rank", false},
+      {"csv", "the raw tables, one file a table", false},
   };
   return formats;
 }
@@ -76,18 +125,11 @@ Result<ExportReport> Export(const ExportOptions& options) {
     return UsageError("no export format '" + options.format + "'");
   }
   TUTTI_ASSIGN_OR_RETURN(const auto traces, TracesOf(options.run));
-  const bool is_folder = traces.size() > 1;
-  if (is_folder) TUTTI_RETURN_IF_ERROR(MakeFolder(options.output));
   ExportReport report;
-  for (const schema::RankFile& file : traces) {
-    const std::string in_folder = options.output + "/" + StemOf(file);
-    if (options.format == "csv") {
-      TUTTI_RETURN_IF_ERROR(
-          ExportCsv(file, is_folder ? in_folder : options.output, options.force, report));
-    } else {
-      TUTTI_RETURN_IF_ERROR(ExportChrome(file, is_folder ? in_folder + ".json" : options.output,
-                                         options.force, report));
-    }
+  if (options.format == "perfetto") {
+    TUTTI_RETURN_IF_ERROR(ExportPerfetto(traces, options, report));
+  } else {
+    TUTTI_RETURN_IF_ERROR(ExportEach(traces, options, report));
   }
   return report;
 }

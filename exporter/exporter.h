@@ -15,9 +15,13 @@
 namespace tutti::exporter {
 
 struct ExportOptions {
-  std::string run;     // run folder or one rank's file
+  std::string run;  // run folder or one rank's file
+  // The derived tables of the run (run.sqlite); "" none: then clocks are taken as they are and
+  // what only the derived tables know is left out. Formats that can't do without say so.
+  std::string analysis = {};
   std::string format;  // one of Formats()
   // chrome: a file, or for several ranks a folder with one file each. csv: a folder.
+  // perfetto: a file.
   std::string output;
   bool force = false;  // replace files that are there
 };
@@ -35,6 +39,7 @@ struct ExportReport {
 struct Format {
   const char* name;
   const char* description;
+  bool uses_analysis;  // it tells more with ExportOptions::analysis, or needs it
 };
 const std::vector<Format>& Formats();
 

@@ -1,6 +1,7 @@
 # Python packages that this project uses. Sets TUTTI_VENV (made by ./dev in the cache),
-# TUTTI_SITE_PACKAGES, its package folders (empty list when there is no venv), and
-# TUTTI_JOB_PYTHON, a python that can run PyTorch jobs (empty when there is none).
+# TUTTI_SITE_PACKAGES, its package folders (empty list when there is no venv),
+# TUTTI_JOB_PYTHON, a python that can run PyTorch jobs (empty when there is none), and
+# TUTTI_READERS_PYTHON, one with the packages that tests read exports back with (the same).
 
 include_guard(GLOBAL)
 
@@ -22,4 +23,12 @@ if(TUTTI_JOB_PYTHON)
   message(STATUS "Python jobs: ${TUTTI_JOB_PYTHON}")
 elseif(TUTTI_BUILD_TESTS)
   message(STATUS "Python jobs are not tested: no torch (./dev setup python installs it)")
+endif()
+
+set(TUTTI_READERS_PYTHON "")
+if(EXISTS ${TUTTI_VENV}/tutti-readers.stamp)
+  set(TUTTI_READERS_PYTHON ${TUTTI_VENV}/bin/python)
+elseif(TUTTI_BUILD_TESTS)
+  message(STATUS "Python readers of exports are not there, so exports are not read back in tests"
+    " (./dev setup python installs them)")
 endif()

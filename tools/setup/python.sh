@@ -1,7 +1,8 @@
 #!/bin/bash
 # python.sh minimal|python: makes the venv in the cache and installs the pinned wheels.
 #   minimal  what C++ programs need to build with LibTorch and to run: 1.3 GB
-#   python   everything that `import torch` needs as well: 4.7 GB
+#   python   everything that `import torch` needs as well: 4.7 GB, and what tests read exports
+#            back with
 #   compat-VERSION  another torch, for compat.sh, into the venv that TUTTI_VENV names
 # A LibTorch (find_torch.sh) or a PyTorch (find_job_python.sh) of the user's own spares the
 # download.
@@ -74,6 +75,7 @@ case $goal in
   python)
     "$here/find_torch.sh" > /dev/null 2>&1 || install_wheels minimal
     "$here/find_job_python.sh" --own > /dev/null || install_wheels python
+    install_wheels readers
     fetch_digits
     ;;
   compat-*) install_wheels "$goal" ;;
