@@ -67,7 +67,7 @@ std::string FormatsHelp() {
 void AddExport(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<exporter::ExportOptions>();
   CLI::App* verb = app.add_subcommand(
-      "export", "Write a run as files of other tools (Perfetto, Chrome JSON, CSV)");
+      "export", "Write a run as files of other tools (Perfetto, TensorBoard, CSV, …)");
   std::vector<std::string> formats;
   for (const exporter::Format& format : exporter::Formats()) formats.emplace_back(format.name);
   verb->add_option("run", options->run, "A run's folder, a rank's file, or a file to import")
@@ -78,7 +78,8 @@ void AddExport(CLI::App& app, Invocation& invocation) {
       ->check(CLI::IsMember(formats))
       ->option_text("FORMAT");
   verb->add_option("-o,--output", options->output,
-                   "perfetto: a file; chrome: a file, or a folder for several ranks; csv: a folder")
+                   "perfetto, prometheus: a file; chrome: a file, or a folder for several ranks; "
+                   "tensorboard, csv: a folder")
       ->required()
       ->option_text("PATH");
   verb->add_flag("-f,--force", options->force, "Replace files that are there")

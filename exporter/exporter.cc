@@ -9,7 +9,9 @@
 #include "exporter/csv/csv_export.h"
 #include "exporter/output_file.h"
 #include "exporter/perfetto/perfetto_export.h"
+#include "exporter/prometheus/metrics_export.h"
 #include "exporter/run_analysis.h"
+#include "exporter/tensorboard/scalars_export.h"
 #include "schema/run_files.h"
 #include "schema/trace_file.h"
 
@@ -89,21 +91,37 @@ Status ExportPerfetto(const std::vector<schema::RankFile>& traces, const ExportO
   return OkStatus();
 }
 
-// One file, or one folder of files, for each trace.
+using WriteTrace = Status (*)(const schema::RankFile& file, const std::string& path, bool replace,
+                              ExportReport& report);
+
+// One file, or one folder of files, for each trace; |suffix| is that of a file in a folder.
 Status ExportEach(const std::vector<schema::RankFile>& traces, const ExportOptions& options,
-                  ExportReport& report) {
-  const bool is_folder = traces.size() > 1;
-  if (is_folder) TUTTI_RETURN_IF_ERROR(MakeFolder(options.output));
+                  WriteTrace write, const std::string& suffix, ExportReport& report) {
+  if (traces.size() == 1) return write(traces[0], options.output, options.force, report);
+  TUTTI_RETURN_IF_ERROR(MakeFolder(options.output));
   for (const schema::RankFile& file : traces) {
-    const std::string in_folder = options.output + "/" + StemOf(file);
-    if (options.format == "csv") {
-      TUTTI_RETURN_IF_ERROR(
-          ExportCsv(file, is_folder ? in_folder : options.output, options.force, report));
-    } else {
-      TUTTI_RETURN_IF_ERROR(ExportChrome(file, is_folder ? in_folder + ".json" : options.output,
-                                         options.force, report));
-    }
+    TUTTI_RETURN_IF_ERROR(
+        write(file, options.output + "/" + StemOf(file) + suffix, options.force, report));
   }
+  return OkStatus();
+}
+
+Status ExportTensorBoard(const ExportOptions& options, ExportReport& report) {
+  TUTTI_ASSIGN_OR_RETURN(schema::Database analysis, schema::OpenRunFile(options.analysis));
+  TUTTI_ASSIGN_OR_RETURN(auto files,
+                         tensorboard::WriteScalars(analysis, options.output, options.force));
+  for (auto& file : files) report.files.push_back({std::move(file.path), file.scalars});
+  if (files.empty()) report.messages.emplace_back("the run has no steps: nothing was written");
+  return OkStatus();
+}
+
+Status ExportPrometheus(const ExportOptions& options, ExportReport& report) {
+  TUTTI_ASSIGN_OR_RETURN(schema::Database analysis, schema::OpenRunFile(options.analysis));
+  TUTTI_ASSIGN_OR_RETURN(const auto metrics, prometheus::RenderMetrics(analysis));
+  TUTTI_ASSIGN_OR_RETURN(OutputFile output, OutputFile::Create(options.output, options.force));
+  output.Write(metrics.text);
+  TUTTI_RETURN_IF_ERROR(output.Finish());
+  report.files.push_back({options.output, metrics.samples});
   return OkStatus();
 }
 
@@ -113,7 +131,9 @@ const std::vector<Format>& Formats() {
   static const std::vector<Format> formats = {
       {"perfetto", "Perfetto trace of all ranks, one file (opens in ui.perfetto.dev)", true},
       {"chrome", "Chrome trace JSON as PyTorch's profiler writes it, one file a rank", false},
+      {"tensorboard", "scalars of the steps, one folder a rank and one for all", true},
       {"csv", "the raw tables, one file a table", false},
+      {"prometheus", "the report's figures as OpenMetrics text, one file", true},
   };
   return formats;
 }
@@ -124,12 +144,22 @@ Result<ExportReport> Export(const ExportOptions& options) {
                    [&](const Format& format) { return options.format == format.name; })) {
     return UsageError("no export format '" + options.format + "'");
   }
-  TUTTI_ASSIGN_OR_RETURN(const auto traces, TracesOf(options.run));
   ExportReport report;
+  if (options.format == "tensorboard") {
+    TUTTI_RETURN_IF_ERROR(ExportTensorBoard(options, report));
+    return report;
+  }
+  if (options.format == "prometheus") {
+    TUTTI_RETURN_IF_ERROR(ExportPrometheus(options, report));
+    return report;
+  }
+  TUTTI_ASSIGN_OR_RETURN(const auto traces, TracesOf(options.run));
   if (options.format == "perfetto") {
     TUTTI_RETURN_IF_ERROR(ExportPerfetto(traces, options, report));
+  } else if (options.format == "csv") {
+    TUTTI_RETURN_IF_ERROR(ExportEach(traces, options, ExportCsv, "", report));
   } else {
-    TUTTI_RETURN_IF_ERROR(ExportEach(traces, options, report));
+    TUTTI_RETURN_IF_ERROR(ExportEach(traces, options, ExportChrome, ".json", report));
   }
   return report;
 }

@@ -16,12 +16,12 @@ namespace tutti::exporter {
 
 struct ExportOptions {
   std::string run;  // run folder or one rank's file
-  // The derived tables of the run (run.sqlite); "" none: then clocks are taken as they are and
-  // what only the derived tables know is left out. Formats that can't do without say so.
+  // The derived tables of the run (run.sqlite). "" none: of perfetto, clocks are taken as they are
+  // then, and collectives are left out; tensorboard and prometheus need them.
   std::string analysis = {};
   std::string format;  // one of Formats()
   // chrome: a file, or for several ranks a folder with one file each. csv: a folder.
-  // perfetto: a file.
+  // tensorboard: a folder. perfetto, prometheus: a file.
   std::string output;
   bool force = false;  // replace files that are there
 };

@@ -1,45 +1,11 @@
 // Comparisons as OpenMetrics text, for node-exporter's textfile collector and GitLab's
 // metrics report.
-#include <array>
-#include <cstdio>
+#include "common/openmetrics.h"
 
 #include "analyzer/compare/render.h"
-#include "common/text.h"
 
 namespace tutti::analyzer::compare {
 namespace {
-
-// Four significant digits: values that differ by noise only are mostly the same string.
-std::string Rounded(double value) {
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "%.4g", value);
-  return text.data();
-}
-
-std::string Label(const std::string& text) {
-  std::string escaped;
-  for (const char c : ToPrintableText(text)) {
-    if (c == '\\' || c == '"') escaped += '\\';
-    escaped += c;
-  }
-  return escaped;
-}
-
-// One family of samples; families must not be interleaved.
-class Family {
- public:
-  Family(const std::string& name, const std::string& help)
-      : name_(name), head_("# TYPE " + name + " gauge\n# HELP " + name + " " + help + "\n") {}
-  void Add(const std::string& labels, double value) {
-    samples_ += name_ + "{" + labels + "} " + Rounded(value) + "\n";
-  }
-  std::string Text() const { return samples_.empty() ? "" : head_ + samples_; }
-
- private:
-  std::string name_;
-  std::string head_;
-  std::string samples_;
-};
 
 // In base units, as OpenMetrics wants them.
 double InBaseUnit(const Metric& metric, double value) {
@@ -48,21 +14,24 @@ double InBaseUnit(const Metric& metric, double value) {
 
 std::string LabelsOf(const NamedComparison& one, const MetricResult& result) {
   std::string labels = "metric=\"" + std::string(result.metric->name) + "\"";
-  if (!one.name.empty()) labels += ",pair=\"" + Label(one.name) + "\"";
+  if (!one.name.empty()) labels += ",pair=\"" + openmetrics::LabelText(one.name) + "\"";
   return labels;
 }
 
 }  // namespace
 
 std::string RenderOpenMetrics(std::span<const NamedComparison> comparisons) {
-  Family verdict("tutti_compare_verdict", "1 for the verdict that was reached.");
-  Family value("tutti_compare_value",
-               "Mean over launches, in seconds, bytes, per second or as a share.");
-  Family change("tutti_compare_change",
-                "Change from base to new, a share of the base value or of the base step time.");
-  Family detectable("tutti_compare_detectable_change", "Smallest change that would be found.");
+  openmetrics::Family verdict("tutti_compare_verdict", "1 for the verdict that was reached.");
+  openmetrics::Family value("tutti_compare_value",
+                            "Mean over launches, in seconds, bytes, per second or as a share.");
+  openmetrics::Family change(
+      "tutti_compare_change",
+      "Change from base to new, a share of the base value or of the base step time.");
+  openmetrics::Family detectable("tutti_compare_detectable_change",
+                                 "Smallest change that would be found.");
   for (const NamedComparison& one : comparisons) {
-    const std::string pair = one.name.empty() ? "" : ",pair=\"" + Label(one.name) + "\"";
+    const std::string pair =
+        one.name.empty() ? "" : ",pair=\"" + openmetrics::LabelText(one.name) + "\"";
     verdict.Add("verdict=\"" + std::string(VerdictName(one.comparison.verdict)) + "\"" + pair, 1);
     for (const MetricResult& result : one.comparison.metrics) {
       const std::string labels = LabelsOf(one, result);

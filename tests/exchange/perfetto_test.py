@@ -1,4 +1,4 @@
-"""`tutti export --to perfetto`: traces that Perfetto's importer takes, with all that the run has."""
+"""`tutti export --to perfetto`: traces that Perfetto takes, with all that the run has."""
 import collections
 import json
 import os
