@@ -34,4 +34,12 @@ CLI::Validator OneOf(std::vector<std::pair<std::string, Value>> choices) {
   return CLI::Validator(replace, words);
 }
 
+// For counts.
+inline CLI::Validator NotNegative() {
+  const auto check = [](std::string& text) {
+    return text.starts_with("-") ? "must be 0 or more, not " + text : std::string();
+  };
+  return CLI::Validator(check, "");
+}
+
 }  // namespace tutti::cli

@@ -255,7 +255,7 @@ void AddExitOptions(CLI::App& compare, CompareArguments& arguments) {
       ->envname("TUTTI_STRICT");
   compare.add_option("--max-loss", arguments.max_loss, "Lost events that --strict accepts")
       ->envname("TUTTI_MAX_LOSS")
-      ->check(CLI::NonNegativeNumber)
+      ->check(NotNegative())
       ->capture_default_str();
 }
 
@@ -272,6 +272,8 @@ void AddCompare(CLI::App& app, Invocation& invocation) {
       ->option_text("BASE... -- NEW...");
   AddRuleOptions(*compare, *arguments);
   AddOutputOptions(*compare, *arguments);
+  invocation.formats.push_back({compare->get_option("--format"),
+                                [arguments] { return arguments->format == CompareFormat::kJson; }});
   AddExitOptions(*compare, *arguments);
   compare->callback([arguments, &invocation] {
     const Result<int> exit_code = CompareRuns(*arguments, invocation);

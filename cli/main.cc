@@ -20,6 +20,16 @@ const std::vector<AddVerb> kVerbs = {&AddRecord, &AddImport,    &AddReport, &Add
                                      &AddExport, &AddAnalyze,   &AddQuery,  &AddSchema,
                                      &AddConfig, &AddCompletion};
 
+// --json and another --format can't both be meant. A format of a variable or file gives way.
+void CheckFormats(const Invocation& invocation) {
+  for (const FormatOption& format : invocation.formats) {
+    if (!invocation.json || !invocation.settings->IsFlag(*format.option)) continue;
+    if (format.is_json()) continue;
+    throw CLI::ValidationError("--json",
+                               "is short for --format json, but another --format was given too");
+  }
+}
+
 void AddSharedOptions(CLI::App& app, Invocation& invocation) {
   app.add_option("--color", invocation.color, "Colour the output: auto, always or never")
       ->transform(OneOf<ColorChoice>({{"auto", ColorChoice::kAuto},
@@ -31,6 +41,7 @@ void AddSharedOptions(CLI::App& app, Invocation& invocation) {
   app.add_flag("--json", invocation.json, "Short for --format json");
   app.set_version_flag("--version", std::string("tutti ") + TUTTI_VERSION);
   invocation.settings = Settings::Install(app);
+  app.parse_complete_callback([&invocation] { CheckFormats(invocation); });
   app.require_subcommand(1);
   app.fallthrough();
 }

@@ -102,6 +102,8 @@ void AddQuery(CLI::App& app, Invocation& invocation) {
       ->envname("TUTTI_QUERY_FORMAT")
       ->default_str("table")
       ->option_text("table|csv|json");
+  invocation.formats.push_back({query->get_option("--format"),
+                                [arguments] { return arguments->format == QueryFormat::kJson; }});
   query->footer(
       "tutti query runs/a \"SELECT rank, count(*) FROM v_step GROUP BY rank\"\n"
       "tutti schema lists the tables.");

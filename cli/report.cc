@@ -103,7 +103,7 @@ void AddOptions(CLI::App& report, ReportArguments& arguments) {
       ->envname("TUTTI_STRICT");
   report.add_option("--max-loss", arguments.max_loss, "Lost events that --strict accepts")
       ->envname("TUTTI_MAX_LOSS")
-      ->check(CLI::NonNegativeNumber)
+      ->check(NotNegative())
       ->capture_default_str();
   AddAnalysisOptions(report, arguments.analysis);
 }
@@ -115,6 +115,8 @@ void AddReport(CLI::App& app, Invocation& invocation) {
   CLI::App* report = app.add_subcommand(
       "report", "Show where the time of a run's steps goes (analyzes it first if needed)");
   AddOptions(*report, *arguments);
+  invocation.formats.push_back({report->get_option("--format"),
+                                [arguments] { return arguments->format == ReportFormat::kJson; }});
   report->callback([arguments, &invocation] {
     const Result<int> exit_code = Report(*arguments, invocation);
     if (exit_code.ok()) {

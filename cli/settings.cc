@@ -137,7 +137,7 @@ std::vector<Setting> Settings::List() const {
     if (choice != choices_.end()) {
       setting.value = choice->second.value;
       setting.origin = choice->second.origin;
-    } else if (!option.empty()) {
+    } else if (IsFlag(option)) {
       setting.value = Joined(option.results());
       setting.origin = "flag";
     }

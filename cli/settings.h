@@ -31,6 +31,11 @@ class Settings {
   // own first, then verb by verb.
   std::vector<Setting> List() const;
 
+  // The command line itself gave the option.
+  bool IsFlag(const CLI::Option& option) const {
+    return !option.empty() && !choices_.contains(&option);
+  }
+
  private:
   friend class LayeredConfig;
   explicit Settings(CLI::App& app) : app_(app) {}

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,10 +16,17 @@ namespace tutti::cli {
 
 class Settings;
 
+// A verb's --format option, and whether it says json.
+struct FormatOption {
+  const CLI::Option* option = nullptr;
+  std::function<bool()> is_json;
+};
+
 // State of one run of the program. Lives in main; verbs keep references to it.
 struct Invocation {
   ColorChoice color = ColorChoice::kAuto;
   bool json = false;                   // --json: short for --format json
+  std::vector<FormatOption> formats;   // those that --json is short for
   std::shared_ptr<Settings> settings;  // what options are set to, once parsed
   int exit_code = kExitDone;
   std::vector<std::string> command;  // of `record`: the words behind "--"

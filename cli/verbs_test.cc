@@ -188,6 +188,31 @@ TEST_F(Verbs, QueryMakesNoHugeValues) {
   EXPECT_EQ(outcome.err, "tutti: a value is larger than this build reads (16 MiB)\n");
 }
 
+TEST_F(Verbs, JsonBesideAnotherFormatIsRefused) {
+  const Outcome both = Query("SELECT 1 AS one", "--json --format csv");
+  EXPECT_EQ(both.exit_code, 2);
+  EXPECT_EQ(both.out, "");
+  EXPECT_NE(both.err.find("--json: is short for --format json, but another --format was given too"),
+            std::string::npos)
+      << both.err;
+  for (const char* verb : {"report", "compare"}) {
+    EXPECT_EQ(Tutti(std::string(verb) + " " + Quoted(run_) + " --format md --json").exit_code, 2);
+  }
+  EXPECT_EQ(Query("SELECT 1 AS one", "--json --format json").exit_code, 0);
+  // A habit that a variable keeps gives way to what is asked for now.
+  const Outcome asked =
+      Tutti("query " + Quoted(run_) + " 'SELECT 1 AS one' --json", "TUTTI_QUERY_FORMAT=csv");
+  EXPECT_EQ(asked.exit_code, 0);
+  EXPECT_EQ(asked.out.front(), '{');
+}
+
+TEST_F(Verbs, ANegativeCountIsRefusedInPlainWords) {
+  const Outcome negative = Tutti("report " + Quoted(run_) + " --max-loss -1");
+  EXPECT_EQ(negative.exit_code, 2);
+  EXPECT_EQ(negative.err,
+            "tutti: --max-loss: must be 0 or more, not -1 (tutti --help shows the usage)\n");
+}
+
 TEST_F(Verbs, QueryNeedsItsArguments) {
   EXPECT_EQ(Tutti("query").exit_code, 2);
   const std::string hint = " (tutti --help shows the usage)\n";
