@@ -1,8 +1,9 @@
 // What observing an operator costs the thread that runs it.
-//   callback_benchmark [empty]
+//   callback_benchmark [empty|stamps]
 // Runs the same operator with callbacks switched off and on in turns (off, on, on, off) and
 // prints the medians as one line of JSON. With "empty" it adds a callback of its own that does
-// nothing; without, whatever observes this process (the tracer) is measured.
+// nothing, with "stamps" one that only takes the time at begin and end, which is the least that a
+// tracer has to do; without, whatever observes this process (the tracer) is measured.
 //
 // The program becomes a rank by a backward pass. It pauses between batches, so that a collector
 // that runs only when a core is idle finds time, and a full ring is not what is measured.
@@ -11,6 +12,7 @@
 #include <ATen/record_function.h>
 #include <c10/core/GradMode.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 #include <algorithm>
 #include <atomic>
@@ -70,6 +72,17 @@ void AddEmptyCallback() {
       [](const at::RecordFunction&, at::ObserverContext*) {}));
 }
 
+thread_local volatile uint64_t last_stamp;
+
+void AddStampingCallback() {
+  at::addGlobalCallback(at::RecordFunctionCallback(
+      [](const at::RecordFunction&) -> std::unique_ptr<at::ObserverContext> {
+        last_stamp = __rdtsc();
+        return nullptr;
+      },
+      [](const at::RecordFunction&, at::ObserverContext*) { last_stamp = __rdtsc(); }));
+}
+
 struct Batch {
   double ns;  // per operator
   int64_t allocations;
@@ -102,6 +115,7 @@ void BecomeARank() {
 
 int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "empty") == 0) AddEmptyCallback();
+  if (argc > 1 && std::strcmp(argv[1], "stamps") == 0) AddStampingCallback();
   at::set_num_threads(1);
   BecomeARank();
   const c10::AutoGradMode no_grad(false);

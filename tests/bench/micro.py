@@ -32,8 +32,14 @@ def callback(build, rounds):
         record = [build.tutti(), "record", "-o", build.new_run(), "--trace", "torch", "--"]
         return json_of([*record, program])
 
-    turns = in_mirrored_turns({"empty": lambda: json_of([program, "empty"]), "traced": traced},
-                              rounds or 8)
+    turns = in_mirrored_turns(
+        {
+            "empty": lambda: json_of([program, "empty"]),
+            "stamps": lambda: json_of([program, "stamps"]),
+            "traced": traced,
+        },
+        rounds or 8,
+    )
     added = {name: [turn["added_ns"] for turn in results] for name, results in turns.items()}
     on = {name: [turn["on_ns"] for turn in results] for name, results in turns.items()}
     median = {name: statistics.median(values) for name, values in added.items()}
@@ -47,6 +53,12 @@ def callback(build, rounds):
         f"add_ of one element: {bare:.0f} ns unobserved; an empty callback adds "
         f"{median['empty']:.1f} ns, Tutti's {median['traced']:.1f} ns"
     )
+    stamps = Figure("callback on an operator / one that takes two stamps",
+                    ratios(added["traced"], added["stamps"]))
+    stamps.notes.append(
+        f"a callback that only reads the TSC at begin and end adds {median['stamps']:.1f} ns, "
+        f"{median['stamps'] / median['empty']:.2f} x the empty one"
+    )
     operator = Figure("the whole operator / with empty callback", ratios(on["traced"], on["empty"]))
     allocations = Figure(
         "allocations per 1000 callbacks",
@@ -54,7 +66,7 @@ def callback(build, rounds):
          for turn in turns["traced"]],
         at_most=0,
     )
-    return [cost, operator, allocations]
+    return [cost, stamps, operator, allocations]
 
 
 def ingest(build, rounds):
