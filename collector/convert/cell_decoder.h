@@ -35,7 +35,7 @@ struct DecodeCounts {
 };
 
 inline constexpr bool IsKnownKind(wire::RecordKind kind) {
-  return kind > wire::RecordKind::kPadding && kind <= wire::RecordKind::kThreadName;
+  return kind > wire::RecordKind::kPadding && kind <= wire::kLastRecordKind;
 }
 
 // Calls |handler(const RecordView&)| for each record of |cells| (a multiple of

@@ -40,7 +40,8 @@ struct Context {
   // Next id of each table.
   struct {
     int64_t cpu_op = 0, range = 0, step = 0, phase = 0, data_wait = 0, batch = 0, memory_event = 0,
-            collective = 0, counter = 0;
+            collective = 0, counter = 0, api_call = 0, kernel = 0, memcpy = 0, memset = 0, sync = 0,
+            overhead = 0;
   } next_id;
 
   // A stamp as time; one outside the clock readings is moved to the nearest and counted.

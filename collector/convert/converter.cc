@@ -17,6 +17,8 @@ constexpr int64_t kKnotSpacingNs = 50'000'000;
 // between) and still come into order with those of other threads.
 constexpr int64_t kLatenessNs = 20'000'000;
 
+constexpr int16_t kCudaDeviceType = 1;  // c10::DeviceType
+
 template <typename Record>
 Record FromCell(const std::array<std::byte, wire::kCellBytes>& cell) {
   Record record;
@@ -36,6 +38,7 @@ Converter::Converter(const spool::ProcessChunk& process, RowOutput& rows, Conver
       annotations_(context_),
       collectives_(context_),
       memory_(context_),
+      activities_(context_),
       system_(context_, process.anchor),
       losses_(context_) {}
 
@@ -56,6 +59,7 @@ Status Converter::Advance(spool::SpoolReader& reader, uint64_t limit) {
   FlushDeferred(horizon_ticks_);
   context_.threads.WriteChanged(context_.rows);
   context_.communicators.WriteChanged(context_.rows);
+  activities_.WriteChanged();
   context_.rows.MaybeCommit();
   return OkStatus();
 }
@@ -72,6 +76,7 @@ Status Converter::Finish(spool::SpoolReader& reader, uint64_t limit) {
   ranges_.Finish();
   annotations_.Finish();
   collectives_.Finish();
+  activities_.Finish();
   losses_.Finish();
   context_.threads.WriteChanged(context_.rows);
   context_.communicators.WriteChanged(context_.rows);
@@ -213,6 +218,9 @@ void Converter::OnRecord(uint32_t ring, Ring& state, const RecordView& record) {
       return context_.threads.SetName(context_.threads.FindLatest(name.tid),
                                       context_.strings.TextOf(name.header.name), true);
     }
+    case RecordKind::kActivity:
+      return activities_.OnActivity(record.As<wire::ActivityRecord>(),
+                                    record.bytes.subspan(sizeof(wire::ActivityRecord)));
     case RecordKind::kMark:
     case RecordKind::kMemory:
     case RecordKind::kCollectiveEnqueue:
@@ -293,8 +301,11 @@ void Converter::OnDeferred(const Deferred& deferred) {
       if (!annotations_.OnRange(thread, range)) ranges_.OnRange(thread, range);
       return;
     }
-    case RecordKind::kMemory:
-      return memory_.OnMemory(thread, FromCell<wire::MemoryRecord>(deferred.cell));
+    case RecordKind::kMemory: {
+      const auto memory = FromCell<wire::MemoryRecord>(deferred.cell);
+      if (memory.device_type == kCudaDeviceType) activities_.OnAllocatorEvent();
+      return memory_.OnMemory(thread, memory);
+    }
     case RecordKind::kCollective:
       return collectives_.OnCollective(thread, FromCell<wire::CollectiveRecord>(deferred.cell));
     case RecordKind::kCollectiveEnqueue:

@@ -21,6 +21,7 @@
 #include "collector/convert/cell_decoder.h"
 #include "collector/convert/collective_records.h"
 #include "collector/convert/context.h"
+#include "collector/convert/cupti/activity_records.h"
 #include "collector/convert/losses.h"
 #include "collector/convert/memory_records.h"
 #include "collector/convert/op_records.h"
@@ -112,6 +113,7 @@ class Converter {
   AnnotationRecords annotations_;
   CollectiveRecords collectives_;
   MemoryRecords memory_;
+  cupti::ActivityRecords activities_;
   SystemSamples system_;
   Losses losses_;
   OpenSpans open_spans_;

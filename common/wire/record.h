@@ -28,7 +28,9 @@ enum class RecordKind : uint8_t {
   kPayload = 15,
   kPayloadSchema = 16,
   kThreadName = 17,
+  kActivity = 18,
 };
+inline constexpr RecordKind kLastRecordKind = RecordKind::kActivity;
 
 struct RecordHeader {
   RecordKind kind;
@@ -274,6 +276,20 @@ struct PayloadSchemaRecord {
   uint64_t payload_bytes;  // 0 not fixed
   uint64_t reserved[3];
 };
+
+// An activity record as CUPTI wrote it: `bytes` of it start right after this struct. The pointers
+// in it mean nothing here; the texts that they pointed to are header.name and `detail`. Its stamps
+// are ticks, as CUPTI asks the tracer for the time.
+struct ActivityRecord {
+  RecordHeader header;     // name = the record's name; of an API call that of the function
+  uint32_t cupti_version;  // cuptiGetVersion() of the library that wrote it
+  uint16_t bytes;
+  uint16_t reserved0;
+  uint32_t detail;  // path of a JIT cache; 0 none
+  uint32_t reserved1;
+};
+static_assert(sizeof(ActivityRecord) == 24);
+inline constexpr uint32_t kMaxActivityBytes = kMaxRecordCells * kCellBytes - sizeof(ActivityRecord);
 
 template <typename Record>
 inline constexpr bool kIsOneCell = sizeof(Record) == kCellBytes;

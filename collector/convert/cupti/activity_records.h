@@ -1,0 +1,86 @@
+// Activity records of CUPTI -> kernel, memcpy, memset, sync, api_call, overhead, memory_event,
+// device, stream, and collective_source for NCCL's kernels. The records come in no order of
+// time. One thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "collector/convert/context.h"
+#include "collector/convert/cupti/activity_layout.h"
+#include "collector/convert/cupti/device_table.h"
+#include "collector/convert/cupti/held_memory.h"
+#include "common/wire/record.h"
+
+namespace tutti::collector::convert::cupti {
+
+class ActivityRecords {
+ public:
+  explicit ActivityRecords(Context& context) : context_(context) {}
+
+  // |data|: what follows |record| in its cells.
+  void OnActivity(const wire::ActivityRecord& record, std::span<const std::byte> data);
+
+  // Whether the process's own allocator of GPU memory was seen: then the driver's allocations
+  // are its segments.
+  void OnAllocatorEvent() { has_allocator_ = true; }
+
+  // Rows of devices and streams that are new.
+  void WriteChanged() { devices_.WriteChanged(context_.rows); }
+
+  // What can only be written in order of time. Call once.
+  void Finish();
+
+ private:
+  struct DeviceTimes {
+    std::optional<int64_t> begin_ns = {};  // both empty: untimed
+    std::optional<int64_t> end_ns = {};
+  };
+  struct Names {
+    int64_t kernel_id = -1;  // demangled
+    int64_t api_id = -1;
+    bool is_nccl = false;
+  };
+  // The driver's allocations and releases, as they came.
+  struct MemoryOperation {
+    uint64_t ticks;
+    schema::MemoryEventRow row;
+    int64_t bytes;
+    bool is_allocation;
+  };
+
+  bool CheckVersion(const wire::ActivityRecord& record, uint32_t kind);
+  DeviceTimes TimesOf(uint64_t start_ticks, uint64_t end_ticks);
+
+  template <typename Row, typename Layout>
+  std::optional<Row> DeviceWorkOf(const ActivityView& view, int64_t& next_id);
+  void OnKernel(const wire::ActivityRecord& record, const ActivityView& view);
+  void OnMemcpy(const ActivityView& view, bool between_devices);
+  void OnMemset(const ActivityView& view);
+  void OnGraph(const ActivityView& view);
+  void OnNcclKernel(const schema::KernelRow& kernel, uint32_t name);
+  void OnApi(const wire::ActivityRecord& record, const ActivityView& view, const char* api);
+  void OnSynchronization(const ActivityView& view);
+  void OnOverhead(const ActivityView& view);
+  void OnJit(const ActivityView& view);
+  void AddOverhead(const std::string& kind, std::optional<uint32_t> thread_id,
+                   std::optional<int64_t> device_id, Span span);
+  void OnMemory(const ActivityView& view);
+  void WriteMemory();
+
+  Context& context_;
+  DeviceTable devices_;
+  std::unordered_map<uint32_t, Names> names_;  // by string index
+  std::vector<MemoryOperation> memory_;
+  HeldMemory held_;
+  std::array<uint16_t, 64> expected_bytes_{};  // by kind, of expected_version_
+  uint32_t expected_version_ = 0;
+  bool has_allocator_ = false;
+};
+
+}  // namespace tutti::collector::convert::cupti

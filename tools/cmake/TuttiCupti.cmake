@@ -1,0 +1,31 @@
+# tutti::cupti_headers: CUPTI's headers, from the CUDA toolkit if there is one, else from the
+# wheels in the project's venv. Only tests include them: what Tutti reads of CUPTI's records it
+# knows by tables of its own, which these tests compare. TUTTI_CUPTI_LIBRARY: a libcupti to walk
+# test buffers with (empty when there is none); it needs no driver for that.
+
+include(TuttiPython)
+set(wheel_includes "")
+set(wheel_libraries "")
+foreach(site IN LISTS TUTTI_SITE_PACKAGES)
+  list(APPEND wheel_includes ${site}/nvidia/cu13/include)
+  file(GLOB found ${site}/nvidia/cu13/lib/libcupti.so.13)
+  list(APPEND wheel_libraries ${found})
+endforeach()
+find_path(TUTTI_CUPTI_INCLUDE_DIR cupti.h
+  HINTS ${wheel_includes}
+  PATHS ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda
+  PATH_SUFFIXES include extras/CUPTI/include)
+
+if(NOT TUTTI_CUPTI_LIBRARY AND wheel_libraries)
+  list(GET wheel_libraries 0 TUTTI_CUPTI_LIBRARY)
+endif()
+set(TUTTI_CUPTI_LIBRARY "${TUTTI_CUPTI_LIBRARY}" CACHE FILEPATH "libcupti that tests walk with")
+
+if(TUTTI_CUPTI_INCLUDE_DIR)
+  add_library(tutti_cupti_headers INTERFACE)
+  add_library(tutti::cupti_headers ALIAS tutti_cupti_headers)
+  target_include_directories(tutti_cupti_headers SYSTEM INTERFACE ${TUTTI_CUPTI_INCLUDE_DIR})
+  message(STATUS "CUPTI headers: ${TUTTI_CUPTI_INCLUDE_DIR}")
+else()
+  message(STATUS "CUPTI headers not found: its layouts are not compared (./dev setup fetches them)")
+endif()
