@@ -1,10 +1,20 @@
 #include "collector/convert/communicator_table.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <string_view>
 
 namespace tutti::collector::convert {
 namespace {
+
+constexpr uint32_t kFirstNcclNumber = 1u << 31;  // the tracer counts from 1
+
+std::string Hex(uint64_t value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(value));
+  return text.data();
+}
 
 void SetIfKnown(std::optional<std::string>& field, std::string_view text) {
   if (!text.empty()) field = std::string(text);
@@ -53,6 +63,25 @@ void CommunicatorTable::Announce(const wire::CommunicatorRecord& record,
   if (auto ranks = RankListToJson(strings.TextOf(record.global_ranks))) {
     entry.row.global_ranks = std::move(ranks);
   }
+  entry.changed = true;
+}
+
+uint32_t CommunicatorTable::NumberOfNccl(uint64_t hash) {
+  const auto next = static_cast<uint32_t>(kFirstNcclNumber + nccl_.size());
+  const auto [place, is_new] = nccl_.try_emplace(hash, next);
+  if (!is_new) return place->second;
+  Communicator& entry = communicators_[next];
+  entry.row.id = next;
+  entry.backend = wire::Backend::kNccl;
+  entry.row.backend = BackendName(entry.backend);
+  entry.row.uid = Hex(hash);
+  return next;
+}
+
+void CommunicatorTable::AnnounceNccl(uint64_t hash, int64_t rank, int64_t size) {
+  Communicator& entry = communicators_[NumberOfNccl(hash)];
+  entry.row.group_rank = rank;
+  entry.row.group_size = size;
   entry.changed = true;
 }
 

@@ -17,6 +17,12 @@ class CommunicatorTable {
  public:
   void Announce(const wire::CommunicatorRecord& record, const StringTable& strings);
 
+  // A communicator of NCCL by the number that all its ranks know it by. |rank| and |size|: own
+  // place in it and ranks in it, as its making told.
+  void AnnounceNccl(uint64_t hash, int64_t rank, int64_t size);
+  // Its value for communicator_id columns; announced or not.
+  int64_t IdOfNccl(uint64_t hash) { return NumberOfNccl(hash); }
+
   // Value for communicator_id columns; none for a communicator never announced.
   std::optional<int64_t> IdOf(uint32_t communicator) const;
   wire::Backend BackendOf(uint32_t communicator) const;
@@ -30,9 +36,12 @@ class CommunicatorTable {
     wire::Backend backend = wire::Backend::kUnknown;
     bool changed = true;
   };
+  uint32_t NumberOfNccl(uint64_t hash);
   void NumberPerBackend();
 
-  std::map<uint32_t, Communicator> communicators_;  // by the tracer's number: creation order
+  // By the tracer's number, which is the order of creation; NCCL's follow, by numbers of our own.
+  std::map<uint32_t, Communicator> communicators_;
+  std::map<uint64_t, uint32_t> nccl_;  // by hash
 };
 
 // "0,3,5" -> "[0,3,5]"; absent if it is not a list of non-negative numbers.

@@ -34,11 +34,12 @@ Converter::Converter(const spool::ProcessChunk& process, RowOutput& rows, Conver
       anchor_(process.anchor),
       options_(options),
       ops_(context_),
-      ranges_(context_),
+      nccl_(context_),
+      ranges_(context_, nccl_),
       annotations_(context_),
       collectives_(context_),
       memory_(context_),
-      activities_(context_),
+      activities_(context_, nccl_),
       system_(context_, process.anchor),
       losses_(context_) {}
 
@@ -57,6 +58,7 @@ Status Converter::Advance(spool::SpoolReader& reader, uint64_t limit) {
   }
   TUTTI_RETURN_IF_ERROR(ConvertChunks(reader, slice_end));
   FlushDeferred(horizon_ticks_);
+  nccl_.Advance(context_.clock.ToTraceNs(horizon_ticks_));
   context_.threads.WriteChanged(context_.rows);
   context_.communicators.WriteChanged(context_.rows);
   activities_.WriteChanged();
@@ -77,6 +79,7 @@ Status Converter::Finish(spool::SpoolReader& reader, uint64_t limit) {
   annotations_.Finish();
   collectives_.Finish();
   activities_.Finish();
+  nccl_.Finish();
   losses_.Finish();
   context_.threads.WriteChanged(context_.rows);
   context_.communicators.WriteChanged(context_.rows);

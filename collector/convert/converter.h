@@ -24,6 +24,7 @@
 #include "collector/convert/cupti/activity_records.h"
 #include "collector/convert/losses.h"
 #include "collector/convert/memory_records.h"
+#include "collector/convert/nccl_records.h"
 #include "collector/convert/op_records.h"
 #include "collector/convert/open_spans.h"
 #include "collector/convert/range_records.h"
@@ -109,6 +110,7 @@ class Converter {
   const clock::Anchor anchor_;
   const ConverterOptions options_;
   OpRecords ops_;
+  NcclRecords nccl_;
   RangeRecords ranges_;
   AnnotationRecords annotations_;
   CollectiveRecords collectives_;

@@ -8,6 +8,8 @@
 namespace tutti::collector::convert {
 namespace {
 
+constexpr std::string_view kNcclDomain = "NCCL";
+
 std::optional<int64_t> Colour(uint32_t argb) {
   if (argb == 0) return std::nullopt;
   return argb;
@@ -82,6 +84,9 @@ void RangeRecords::OnRange(ThreadTable::Index thread, const wire::RangeRecord& r
   row.depth = record.depth;
   row.payload =
       PayloadOf(thread, record.domain, record.begin_ticks, record.payload_type, record.payload);
+  if (context_.strings.TextOf(record.domain) == kNcclDomain) {
+    nccl_.OnRange(row, context_.strings.TextOf(record.header.name));
+  }
   context_.AppendSpan(std::move(row), context_.next_id.range);
 }
 

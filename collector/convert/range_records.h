@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "collector/convert/context.h"
+#include "collector/convert/nccl_records.h"
 #include "collector/convert/payload_json.h"
 #include "common/wire/record.h"
 #include "common/wire/segment.h"
@@ -19,7 +20,9 @@ namespace tutti::collector::convert {
 
 class RangeRecords {
  public:
-  explicit RangeRecords(Context& context) : context_(context), schemas_(context.strings) {}
+  // |nccl| gets the ranges of NCCL's domain; both must outlive this.
+  RangeRecords(Context& context, NcclRecords& nccl)
+      : context_(context), nccl_(nccl), schemas_(context.strings) {}
 
   void OnSchema(const wire::PayloadSchemaRecord& record) { schemas_.Define(record); }
   // Kept until the event that it belongs to comes.
@@ -62,6 +65,7 @@ class RangeRecords {
   void WriteStarted(const Start& start, const End* end);
 
   Context& context_;
+  NcclRecords& nccl_;
   PayloadSchemas schemas_;
   std::map<EventKey, std::vector<Payload>> payloads_;
   std::map<uint64_t, Start> starts_;  // by range id

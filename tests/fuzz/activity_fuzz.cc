@@ -49,7 +49,7 @@ struct Session {
   Session() : writer(NewFile()), rows(*writer), context(rows, {kEpochNs, 0}, 16, 100) {
     Check(context.clock.Add({0, kEpochNs, 0, 20}));
     Check(context.clock.Add({1'000'000, kEpochNs + 1'000'000, 1'000'000, 20}));
-    context.strings.Define(1, "_Z40ncclDevKernel_AllReduce_Sum_f32_RING_LL24ncclDevKernelArgs");
+    context.strings.Define(1, "_Z39ncclDevKernel_AllReduce_Sum_f32_RING_LL24ncclDevKernelArgs");
     context.strings.Define(2, "cudaLaunchKernel_v7000");
   }
   ~Session() {
@@ -61,7 +61,8 @@ struct Session {
   std::unique_ptr<schema::TraceWriter> writer;
   convert::RowOutput rows;
   convert::Context context;
-  convert::cupti::ActivityRecords records{context};
+  convert::NcclRecords nccl{context};
+  convert::cupti::ActivityRecords records{context, nccl};
 };
 
 }  // namespace

@@ -148,7 +148,7 @@ void ActivityRecords::OnKernel(const wire::ActivityRecord& record, const Activit
   if (names.kernel_id < 0) {
     const std::string demangled = DemangledName(context_.strings.TextOf(record.header.name));
     names.kernel_id = context_.strings.Intern(demangled);
-    names.is_nccl = conventions::IsNcclKernel(demangled);
+    if (conventions::IsNcclKernel(demangled)) names.nccl = conventions::ParseNcclKernel(demangled);
   }
   row->name_id = names.kernel_id;
   row->context_id = view.Int(KernelRecord::kContextId);
@@ -172,27 +172,8 @@ void ActivityRecords::OnKernel(const wire::ActivityRecord& record, const Activit
     row->submitted_ns = context_.TimeOf(submitted);
   }
   row->channel_id = view.Int(KernelRecord::kChannelId);
-  if (names.is_nccl) OnNcclKernel(*row, record.header.name);
+  if (names.nccl) nccl_.OnKernel(*row, *names.nccl);
   context_.rows.Append(std::move(*row));
-}
-
-void ActivityRecords::OnNcclKernel(const schema::KernelRow& kernel, uint32_t name) {
-  const conventions::NcclKernel call =
-      conventions::ParseNcclKernel(DemangledName(context_.strings.TextOf(name)));
-  if (call.op.empty()) return;  // sends and receives in one: NCCL's own ranges tell which
-  schema::CollectiveSourceRow row;
-  row.id = context_.next_id.collective++;
-  row.origin = "kernel";
-  row.op_id = context_.strings.Intern(call.op);
-  if (!call.dtype.empty()) row.dtype_id = context_.strings.Intern(call.dtype);
-  row.begin_ns = kernel.begin_ns;
-  row.end_ns = kernel.end_ns;
-  row.device_id = kernel.device_id;
-  row.stream_id = kernel.stream_id;
-  row.correlation_id = kernel.correlation_id;
-  if (!call.algorithm.empty()) row.algorithm = call.algorithm;
-  if (!call.protocol.empty()) row.protocol = call.protocol;
-  context_.rows.Append(std::move(row));
 }
 
 namespace {

@@ -15,13 +15,15 @@
 #include "collector/convert/cupti/activity_layout.h"
 #include "collector/convert/cupti/device_table.h"
 #include "collector/convert/cupti/held_memory.h"
+#include "collector/convert/nccl_records.h"
 #include "common/wire/record.h"
 
 namespace tutti::collector::convert::cupti {
 
 class ActivityRecords {
  public:
-  explicit ActivityRecords(Context& context) : context_(context) {}
+  // |nccl| gets launches and NCCL's kernels; both must outlive this.
+  ActivityRecords(Context& context, NcclRecords& nccl) : context_(context), nccl_(nccl) {}
 
   // |data|: what follows |record| in its cells.
   void OnActivity(const wire::ActivityRecord& record, std::span<const std::byte> data);
@@ -44,7 +46,8 @@ class ActivityRecords {
   struct Names {
     int64_t kernel_id = -1;  // demangled
     int64_t api_id = -1;
-    bool is_nccl = false;
+    bool is_launch = false;
+    std::optional<conventions::NcclKernel> nccl = {};
   };
   // The driver's allocations and releases, as they came.
   struct MemoryOperation {
@@ -63,7 +66,6 @@ class ActivityRecords {
   void OnMemcpy(const ActivityView& view, bool between_devices);
   void OnMemset(const ActivityView& view);
   void OnGraph(const ActivityView& view);
-  void OnNcclKernel(const schema::KernelRow& kernel, uint32_t name);
   void OnApi(const wire::ActivityRecord& record, const ActivityView& view, const char* api);
   void OnSynchronization(const ActivityView& view);
   void OnOverhead(const ActivityView& view);
@@ -74,6 +76,7 @@ class ActivityRecords {
   void WriteMemory();
 
   Context& context_;
+  NcclRecords& nccl_;
   DeviceTable devices_;
   std::unordered_map<uint32_t, Names> names_;  // by string index
   std::vector<MemoryOperation> memory_;

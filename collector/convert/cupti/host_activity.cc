@@ -25,6 +25,7 @@ void ActivityRecords::OnApi(const wire::ActivityRecord& record, const ActivityVi
   Names& names = names_[record.header.name];
   if (names.api_id < 0) {
     const std::string_view name = context_.strings.TextOf(record.header.name);
+    names.is_launch = name.find("Launch") != std::string_view::npos;
     names.api_id = context_.strings.Intern(
         name.empty() ? "call " + std::to_string(view.Get(ApiRecord::kCallbackId))
                      : std::string(ApiFunctionName(name)));
@@ -40,6 +41,7 @@ void ActivityRecords::OnApi(const wire::ActivityRecord& record, const ActivityVi
   row.correlation_id = view.Int(ApiRecord::kCorrelationId);
   row.return_value = view.Int(ApiRecord::kReturnValue);
   row.api = api;
+  if (names.is_launch) nccl_.OnLaunch(row.tid, row.begin_ns, row.correlation_id);
   context_.rows.Append(std::move(row));
 }
 

@@ -1,0 +1,34 @@
+#include "collector/conventions/nccl_payload.h"
+
+#include <nlohmann/json.hpp>
+
+namespace tutti::collector::conventions {
+namespace {
+
+std::optional<uint64_t> Unsigned(const nlohmann::json& payload, const char* name) {
+  const auto field = payload.find(name);
+  if (field == payload.end() || !field->is_number_integer()) return std::nullopt;
+  if (!field->is_number_unsigned() && field->get<int64_t>() < 0) return std::nullopt;
+  return field->get<uint64_t>();
+}
+
+std::optional<int64_t> Number(const nlohmann::json& payload, const char* name) {
+  const auto value = Unsigned(payload, name);
+  if (!value || *value > INT64_MAX) return std::nullopt;
+  return static_cast<int64_t>(*value);
+}
+
+}  // namespace
+
+NcclPayload ParseNcclPayload(std::string_view json) {
+  const auto payload = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
+  if (!payload.is_object()) return {};
+  return {Unsigned(payload, "NCCL communicator ID"),
+          Number(payload, "Message size [bytes]"),
+          Number(payload, "Peer rank"),
+          Number(payload, "Root"),
+          Number(payload, "No. of ranks"),
+          Number(payload, "Rank")};
+}
+
+}  // namespace tutti::collector::conventions
