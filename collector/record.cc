@@ -191,6 +191,7 @@ const std::vector<Source>& AvailableSources() {
   static const std::vector<Source> sources = {{"torch", wire::kCaptureTorch},
                                               {"nvtx", wire::kCaptureNvtx},
                                               {"memory", wire::kCaptureMemory},
+                                              {"cupti", wire::kCaptureCupti},
                                               {"system", 0}};
   return sources;
 }

@@ -1,8 +1,7 @@
 // Entry points of libtutti_tracer.so. The same file is named in LD_PRELOAD,
 // CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH; whichever comes first, it is loaded once.
-#include <atomic>
-
 #include "tracer/core/session.h"
+#include "tracer/sources/cupti/source.h"
 #include "tracer/sources/nvtx/extension.h"
 #include "tracer/sources/nvtx/injection.h"
 
@@ -17,16 +16,12 @@ namespace torch {
 
 namespace {
 
-struct Library {
-  // The CUDA driver asked for a tool: there is a GPU, and CUPTI can be had.
-  static inline constinit std::atomic<bool> cuda_seen{false};
-};
-
 // Before main() where we are preloaded, within dlopen() else. Leaves nothing behind in a
 // process that is not traced.
 [[gnu::constructor]] void OnLoad() {
   Configure();
   AddPromotionHook(&nvtx::OnPromotion);
+  AddPromotionHook(&cupti::OnPromotion);
   if (torch::Attach != nullptr) AddPromotionHook(&torch::Attach);
 }
 
@@ -36,7 +31,7 @@ struct Library {
 // The CUDA driver (CUDA_INJECTION64_PATH), at its first use in a process. Returns 1.
 TUTTI_EXPORT int InitializeInjection() {
   tutti::tracer::Configure();
-  tutti::tracer::Library::cuda_seen.store(true, std::memory_order_release);
+  tutti::tracer::cupti::OnCuda();
   return 1;
 }
 

@@ -52,7 +52,7 @@ TEST_F(RecordTest, WhatCantBeRunIsSaidAndLeavesNothing) {
 
 TEST_F(RecordTest, WhatWeCantDoIs125) {
   EXPECT_EQ(Record({"--no-such-option"}, {"true"}).exit_status, 125);
-  EXPECT_EQ(Record({"--trace", "cupti"}, {"true"}).exit_status, 125);
+  EXPECT_EQ(Record({"--trace", "no-such-source"}, {"true"}).exit_status, 125);
   EXPECT_EQ(Record({"--steps", "5:2"}, {"true"}).exit_status, 125);
   EXPECT_EQ(Record({"--ranks", "x"}, {"true"}).exit_status, 125);
   EXPECT_EQ(Record({"--buffer", "1k"}, {"true"}).exit_status, 125);

@@ -187,6 +187,12 @@ bool Entry::EmitSlow(const void* record, uint32_t cells) noexcept {
   return true;
 }
 
+bool Entry::HasRoomFor(uint32_t cells) noexcept {
+  if (thread_ == nullptr) return true;  // a full ring is not what it lacks
+  const uint32_t wanted = cells + CountBits(thread_->pending_mask);
+  return HasRoom(wanted) || (MoveUp() && HasRoom(wanted));
+}
+
 bool Entry::HasRoom(uint32_t cells) noexcept {
   ThreadState& thread = *thread_;
   const auto fits = [&] {

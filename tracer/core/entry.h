@@ -140,6 +140,10 @@ class Entry {
   // says so.
   bool EmitCells(const void* record, uint32_t cells) noexcept { return EmitSlow(record, cells); }
 
+  // Whether a record of |cells| would be taken now; if not, nothing is counted. For threads of our
+  // own, which can wait until it is.
+  bool HasRoomFor(uint32_t cells) noexcept;
+
   // Index of |text| for a record's name fields; 0 for none and when the table is full
   // (counted). The address is remembered, the bytes are compared at each use: for names
   // that come again from the same place. |address| needs no terminator.
