@@ -1,5 +1,6 @@
 // The whole way of GPU events without a GPU: the library is called as the driver would call it,
-// finds a libcupti, and writes what that records into a segment. The program is testing/cupti_program.cc.
+// finds a libcupti, and writes what that records into a segment. The program is
+// testing/cupti_program.cc.
 #include <gtest/gtest.h>
 
 #include <chrono>
