@@ -7,6 +7,7 @@
 #include "cli/analysis_options.h"
 #include "cli/progress.h"
 #include "cli/verb.h"
+#include "common/text.h"
 
 namespace tutti::cli {
 namespace {
@@ -52,7 +53,7 @@ void AddAnalyze(CLI::App& app, Invocation& invocation) {
     const std::string line =
         invocation.json
             ? "{\"schema\": \"tutti.analyze/1\", \"path\": " + Quoted(analysis->path) + "}\n"
-            : Printable(analysis->path) + "\n";
+            : ToPrintableText(analysis->path) + "\n";
     if (const Status written = WriteOut(line); !written.ok()) invocation.Fail(written);
   });
 }

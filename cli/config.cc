@@ -6,6 +6,7 @@
 
 #include "cli/settings.h"
 #include "cli/verb.h"
+#include "common/text.h"
 
 namespace tutti::cli {
 namespace {
@@ -26,14 +27,15 @@ std::string AsText(const std::vector<Setting>& settings, bool with_origin) {
   size_t width = 0;
   std::vector<std::string> lines;
   for (const Setting& setting : settings) {
-    lines.push_back(Printable(setting.name + " = \"" + setting.value + "\""));
+    lines.push_back(ToPrintableText(setting.name + " = \"" + setting.value + "\""));
     width = std::max(width, lines.back().size());
   }
   std::string text;
   for (size_t i = 0; i < lines.size(); ++i) {
     text += lines[i];
     if (with_origin) {
-      text += std::string(width - lines[i].size(), ' ') + "  # " + Printable(settings[i].origin);
+      text +=
+          std::string(width - lines[i].size(), ' ') + "  # " + ToPrintableText(settings[i].origin);
     }
     text += '\n';
   }

@@ -7,6 +7,7 @@
 #include "cli/progress.h"
 #include "cli/verb.h"
 #include "collector/collector.h"
+#include "common/text.h"
 
 namespace tutti::cli {
 namespace {
@@ -26,10 +27,10 @@ std::string Plural(size_t count, const char* noun) {
 }
 
 std::string Describe(const collector::ImportedTrace& trace) {
-  std::string text =
-      "  rank " + std::to_string(trace.rank) + "  " + Grouped(trace.events) + " events";
+  std::string text = "  rank " + std::to_string(trace.rank) + "  " + Grouped(trace.events) +
+                     (trace.events == 1 ? " event" : " events");
   if (trace.events_skipped > 0) text += ", " + Grouped(trace.events_skipped) + " skipped";
-  for (const std::string& source : trace.sources) text += "  " + source;
+  for (const std::string& source : trace.sources) text += "  " + ToPrintableText(source);
   if (trace.is_assumed) text += "  (rank assumed)";
   if (trace.is_conflict) text += "  (claims a rank that another file has)";
   return text + "\n";
@@ -38,7 +39,8 @@ std::string Describe(const collector::ImportedTrace& trace) {
 // The run, then a line a rank; the first of many are enough.
 std::string TextOf(const collector::ImportReport& report) {
   constexpr size_t kMostLines = 16;
-  std::string text = report.run_path + ": " + Plural(report.traces.size(), "rank") + "\n";
+  std::string text =
+      ToPrintableText(report.run_path) + ": " + Plural(report.traces.size(), "rank") + "\n";
   for (size_t i = 0; i < report.traces.size() && i < kMostLines; ++i) {
     text += Describe(report.traces[i]);
   }
@@ -68,8 +70,8 @@ std::string JsonOf(const collector::ImportReport& report) {
 Result<int> Import(const collector::ImportOptions& options, const Invocation& invocation) {
   TUTTI_ASSIGN_OR_RETURN(const collector::ImportReport report, collector::Import(options));
   for (const std::string& message : report.messages) Complain(message);
-  TUTTI_RETURN_IF_ERROR(WriteOut(invocation.json ? JsonOf(report) : Printable(TextOf(report))));
-  return kExitDone;
+  TUTTI_RETURN_IF_ERROR(WriteOut(invocation.json ? JsonOf(report) : TextOf(report)));
+  return report.named_unread == 0 ? kExitDone : kExitBadData;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -11,6 +12,7 @@
 #include "cli/choice.h"
 #include "cli/settings.h"
 #include "cli/verb.h"
+#include "collector/collector.h"
 
 namespace tutti::cli {
 namespace {
@@ -95,6 +97,14 @@ std::string Explain(const CLI::App& app, const CLI::ParseError& error) {
   return text + " (tutti --help shows the usage)";
 }
 
+// Whoever started us is to see that a signal ended us; 0 is none.
+void DieOf(int signal) {
+  if (signal == 0) return;
+  std::fflush(nullptr);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
 int Main(int argc, char** argv) {
   Invocation invocation;
   CLI::App app{
@@ -113,6 +123,7 @@ int Main(int argc, char** argv) {
     Complain(Explain(app, error));
     return ExitCodeFor(kExitUsage, argc, argv);
   }
+  DieOf(collector::ImportInterruptedBy());
   return invocation.exit_code;
 }
 

@@ -34,7 +34,9 @@ bool IsOurs(const std::string& path) {
 
 Result<std::string> OpenRun(const std::string& run_or_file) {
   std::error_code error;
-  if (std::filesystem::is_directory(run_or_file, error)) FinishKilledRecordings(run_or_file);
+  // What a link leads to: a run is not finished behind one that may change.
+  const std::filesystem::path real = std::filesystem::canonical(run_or_file, error);
+  if (!error && std::filesystem::is_directory(real, error)) FinishKilledRecordings(real.string());
   if (IsOurs(run_or_file)) return run_or_file;
   collector::ImportOptions options;
   options.progress = ImportProgress();

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "cli/terminal.h"
+#include "common/text.h"
 
 namespace tutti::cli {
 namespace {
@@ -24,8 +25,8 @@ class ProgressLine {
 
   void Show(std::string_view what, size_t index, size_t count) {
     if (Clock::now() - begin_ < kPatience) return;
-    std::fprintf(stderr, "\r\x1b[K%s: %s (%zu of %zu)", doing_, Printable(what).c_str(), index + 1,
-                 count);
+    std::fprintf(stderr, "\r\x1b[K%s: %s (%zu of %zu)", doing_, ToPrintableText(what).c_str(),
+                 index + 1, count);
     shown_ = true;
   }
 

@@ -7,19 +7,14 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "common/text.h"
+
 namespace tutti::cli {
 namespace {
 
 bool IsSet(const char* variable) {
   const char* value = std::getenv(variable);
   return value != nullptr && *value != '\0';
-}
-
-// U+0080 to U+009F in UTF-8: 0xC2 followed by 0x80 to 0x9F.
-bool IsC1(std::string_view text, size_t at) {
-  if (at + 1 >= text.size() || static_cast<unsigned char>(text[at]) != 0xC2) return false;
-  const auto second = static_cast<unsigned char>(text[at + 1]);
-  return second >= 0x80 && second <= 0x9F;
 }
 
 }  // namespace
@@ -44,24 +39,18 @@ Status WriteOut(std::string_view text) {
 }
 
 void Complain(std::string_view text) {
-  std::fprintf(stderr, "tutti: %s\n", Printable(text).c_str());
+  std::fprintf(stderr, "tutti: %s\n", ToPrintableText(text).c_str());
 }
 
 std::string Printable(std::string_view text) {
   std::string result;
-  result.reserve(text.size());
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (IsC1(text, i)) {
-      result += '?';
-      ++i;
-    } else if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7F) {
-      result += '?';
-    } else {
-      result += text[i];
-    }
+  while (true) {
+    const size_t kept = text.find_first_of("\n\t");
+    result += ToPrintableText(text.substr(0, kept));
+    if (kept == std::string_view::npos) return result;
+    result += text[kept];
+    text.remove_prefix(kept + 1);
   }
-  return result;
 }
 
 }  // namespace tutti::cli

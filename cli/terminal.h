@@ -18,11 +18,10 @@ bool UseColor(ColorChoice choice, int fd);
 // Writes all of `text` to standard output. Not ok if the reader is gone or the disk full.
 Status WriteOut(std::string_view text);
 
-// One line on standard error: "tutti: <text>", control characters replaced.
+// One line on standard error: "tutti: <text>", as by ToPrintableText.
 void Complain(std::string_view text);
 
-// `text` with C0 and C1 control characters (line feed and tab excepted) replaced by '?',
-// so that a name in a trace can't steer the terminal.
+// Text of several lines: what ToPrintableText replaces is replaced, but for line feeds and tabs.
 std::string Printable(std::string_view text);
 
 }  // namespace tutti::cli

@@ -9,10 +9,10 @@ namespace tutti::cli {
 namespace {
 
 TEST(Printable, ReplacesControlCharactersAndKeepsTheRest) {
-  EXPECT_EQ(Printable("a\x1b[31mb\tc\n"), "a?[31mb\tc\n");
+  EXPECT_EQ(Printable("a\x1b[31mb\tc\n"), "a\uFFFD[31mb\tc\n");
   EXPECT_EQ(Printable("\xC2\x9B"
                       "31m \xC3\xA9 \x7F"),
-            "?31m \xC3\xA9 ?");
+            "\uFFFD31m \xC3\xA9 \uFFFD");
 }
 
 TEST(UseColor, FollowsTheFlagBeforeTheEnvironmentBeforeTheTerminal) {

@@ -141,6 +141,39 @@ TEST_F(Verbs, QueryReadsSqlFromStandardInput) {
   EXPECT_EQ(Contents(scratch_.Path("out")), "n\n2\n");
 }
 
+TEST_F(Verbs, OpensARunBehindALinkWithoutComplaining) {
+  fs::create_symlink("run", scratch_.Path("link"));
+  const Outcome outcome = Tutti("report link");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.err, "");
+}
+
+TEST_F(Verbs, ImportSaysInOneLineWhatAFileIsCalled) {
+  std::ofstream(scratch_.Path("a\nb\u202E.json")) << R"({"traceEvents": []})";
+  std::ofstream(scratch_.Path("c\nd.json")) << "none";
+  const Outcome outcome =
+      Tutti("import " + Quoted("a\nb\u202E.json") + " " + Quoted("c\nd.json") + " -o new");
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_NE(outcome.out.find("a b\uFFFD.json"), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.err.find("tutti: c d.json: not in a format"), 0U) << outcome.err;
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1);
+}
+
+TEST_F(Verbs, ImportDiesOfTheSignalThatInterruptsIt) {
+  std::ofstream file(scratch_.Path("long.json"));
+  file << "[";
+  for (int i = 0; i < 2'000'000; ++i) {
+    file << R"({"ph":"X","cat":"cpu_op","name":"a","ts":1,"dur":2,"pid":1,"tid":1},)"
+            "\n";
+  }
+  file.close();
+  const std::string command = "cd " + Quoted(scratch_.Path("")) + " && timeout -s INT 0.3 " +
+                              TUTTI_COMMAND + " import long.json -o new 2>err; test $? = 124";
+  EXPECT_EQ(system(command.c_str()), 0);
+  EXPECT_EQ(Contents(scratch_.Path("err")), "tutti: interrupted; nothing was imported\n");
+  EXPECT_FALSE(fs::exists(scratch_.Path("new")));
+}
+
 TEST_F(Verbs, QueryLetsNothingSteerTheTerminal) {
   for (const char* format : {"table", "csv", "json"}) {
     const Outcome outcome = Query("SELECT text FROM string", std::string("--format ") + format);

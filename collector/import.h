@@ -36,13 +36,19 @@ struct ImportReport {
   std::string run_path = {};
   std::vector<ImportedTrace> traces = {};  // by rank
   std::vector<std::string> messages = {};  // one plain line each: what was not read, and why
+  size_t named_unread = 0;                 // of the inputs themselves, not of what is in them
 };
 
-// Reads all inputs that any importer recognizes. A file that can't be read costs only
-// itself: it is in `messages`; not ok if none could be, or the run can't be written, and
+// Reads all inputs that any importer recognizes. A file that is missing or can't be read costs
+// only itself: it is in `messages`; not ok if none could be, or the run can't be written, and
 // then nothing is left behind. A file named directly that no importer knows is in
 // `messages`, one found in a directory only counts in the summary line there.
+// A finished run that is replaced stays until the new one is complete. SIGINT, SIGTERM and
+// SIGHUP end the import (kUnavailable) as a failure does.
 Result<ImportReport> Import(const ImportOptions& options);
+
+// The signal that ended an import, 0 none: the process should die of it, too.
+int ImportInterruptedBy();
 
 // Whether `path` is something to import rather than a run or one of its files.
 bool IsImportable(const std::string& path);

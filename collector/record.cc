@@ -78,6 +78,7 @@ Result<Recording> OpenRecording(const RecordOptions& options) {
   TUTTI_ASSIGN_OR_RETURN(
       recording.run,
       run::OpenRunDirectory({options.output, options.force, job, os::BootId()}, &Variable));
+  if (recording.run.replaces) run::RemoveFinishedRun(recording.run.path);
   recording.manifest = run::ManifestName();
   recording.id = os::RandomHex(8);
   const clock::ClockReading now = clock::ReadClocks(wire::ClockKind::kMonotonicRaw);

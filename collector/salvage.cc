@@ -12,6 +12,7 @@
 #include "collector/rank/rank_conversion.h"
 #include "collector/run/manifest.h"
 #include "collector/run/recording_lock.h"
+#include "collector/run/staged_run.h"
 #include "collector/spool/reader.h"
 #include "collector/spool/recover.h"
 #include "collector/spool/writer.h"
@@ -152,6 +153,7 @@ void CheckManifests(const std::string& run_path, SalvageReport& report) {
 
 Result<SalvageReport> Salvage(const std::string& run_path) {
   TUTTI_ASSIGN_OR_RETURN(const os::FileDescriptor directory, os::OpenDirectory(run_path));
+  TUTTI_RETURN_IF_ERROR(run::RecoverStagedRun(run_path));
   SalvageReport report;
   CheckManifests(run_path, report);
   bool all_done = true;

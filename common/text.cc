@@ -47,6 +47,16 @@ bool IsC1(std::string_view sequence) {
 
 bool IsC0(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '\x7F'; }
 
+// What sets the direction of the text behind it (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066
+// to U+2069), or ends a line (U+2028, U+2029): a name with one reorders what stands beside it.
+bool MovesText(std::string_view sequence) {
+  if (sequence == "\xD8\x9C") return true;
+  if (!sequence.starts_with("\xE2\x80") && !sequence.starts_with("\xE2\x81")) return false;
+  const auto last = static_cast<unsigned char>(sequence[2]);
+  if (sequence[1] == '\x81') return last >= 0xA6 && last <= 0xA9;
+  return last == 0x8E || last == 0x8F || (last >= 0xA8 && last <= 0xAE);
+}
+
 bool IsBlank(char c) { return c == '\t' || c == '\n' || c == '\r'; }
 
 }  // namespace
@@ -88,7 +98,7 @@ std::string ToPrintableText(std::string_view text) {
     const std::string_view piece = text.substr(i, length == 0 ? 1 : length);
     if (IsBlank(piece[0])) {
       result += ' ';
-    } else if (length == 0 || IsC0(piece[0]) || IsC1(piece)) {
+    } else if (length == 0 || IsC0(piece[0]) || IsC1(piece) || MovesText(piece)) {
       result += kReplacement;
     } else {
       result += piece;

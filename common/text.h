@@ -15,8 +15,8 @@ bool IsStorableText(std::string_view text);
 std::string ToStorableText(std::string_view text);
 
 // A copy fit for a terminal or one line of a table: C0 and C1 control characters, which
-// could steer the terminal, are replaced (tab and line breaks by a space, others by
-// U+FFFD), invalid bytes as above.
+// could steer the terminal, and those that turn the direction of text are replaced (tab and
+// line breaks by a space, others by U+FFFD), invalid bytes as above.
 std::string ToPrintableText(std::string_view text);
 
 }  // namespace tutti

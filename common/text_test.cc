@@ -44,6 +44,10 @@ TEST(PrintableText, LeavesNothingThatSteersATerminal) {
       << "C1 CSI";
   EXPECT_EQ(ToPrintableText("\x7F"), "\uFFFD");
   EXPECT_EQ(ToPrintableText("naïve ☃"), "naïve ☃");
+  EXPECT_EQ(ToPrintableText("a\u202Eb\u2066c\u200Fd\u061Ce\u2028f"),
+            "a\uFFFDb\uFFFDc\uFFFDd\uFFFDe\uFFFDf");
+  EXPECT_EQ(ToPrintableText("\u2014 \u2027 \u202F \u2065 \u206A"),
+            "\u2014 \u2027 \u202F \u2065 \u206A");
 }
 
 }  // namespace

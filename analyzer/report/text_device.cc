@@ -73,9 +73,12 @@ std::string Copies(const ReportData& data) {
   if (by_time.size() > kMostCopies) by_time.resize(kMostCopies);
   Rows rows = {{"copies, whole trace", "count", "bytes", "ms", "GB/s", "no kernel runs, ms"}};
   for (const auto& [name, sum] : by_time) {
-    rows.push_back({Cut(ToPrintableText(name), 34), WithCommas(sum.count), Bytes(sum.bytes),
+    // Some profilers do not tell the sizes of copies between GPUs.
+    const bool is_sized = sum.bytes > 0;
+    rows.push_back({Cut(ToPrintableText(name), 34), WithCommas(sum.count),
+                    is_sized ? Bytes(sum.bytes) : "-",
                     Milliseconds(static_cast<double>(sum.total_ns)),
-                    sum.total_ns == 0
+                    sum.total_ns == 0 || !is_sized
                         ? "-"
                         : Rate(static_cast<double>(sum.bytes) / static_cast<double>(sum.total_ns)),
                     Milliseconds(static_cast<double>(sum.exposed_ns))});

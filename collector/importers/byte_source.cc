@@ -13,6 +13,7 @@
 
 #include "collector/importers/byte_source_streams.h"
 #include "collector/os/file_descriptor.h"
+#include "collector/os/interruption.h"
 
 namespace tutti::collector::importers {
 namespace {
@@ -27,6 +28,7 @@ class FileSource final : public ByteSource {
   Result<size_t> Read(char* to, size_t size) override {
     if (left_ >= 0) size = std::min<uint64_t>(size, static_cast<uint64_t>(left_));
     if (size == 0) return size_t{0};
+    TUTTI_RETURN_IF_ERROR(os::Interruption::Check());
     ssize_t got = 0;
     do {
       got = ::pread(file_.get(), to, size, offset_);
@@ -132,10 +134,10 @@ Result<std::string> ReadHead(const std::string& path, size_t size) {
     TUTTI_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenPacked(path, packing, {}));
     return ReadUpTo(*source, size);
   }
-  TUTTI_ASSIGN_OR_RETURN(const std::vector<ZipMember> members, ListZip(path));
-  if (members.empty()) return std::string();
+  TUTTI_ASSIGN_OR_RETURN(const ZipArchive archive, ListZip(path));
+  if (archive.members.empty()) return std::string();
   TUTTI_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source,
-                         OpenZipMember(path, members.front()));
+                         OpenZipMember(path, archive.members.front()));
   return ReadUpTo(*source, size);
 }
 

@@ -63,12 +63,18 @@ struct ZipMember {
   uint32_t crc32 = 0;
   int method = 0;  // 0 stored, 8 deflated, 93 zstd
   bool is_encrypted = false;
+  bool is_checkable = true;  // `bytes` and `crc32` are known
 };
 
-// The files (no folders) in an archive, in the order of its directory. At most
-// `kMaxZipMembers`; kBadData if the directory can't be read.
+struct ZipArchive {
+  std::vector<ZipMember> members = {};
+  bool is_cut_off = false;  // has no directory: these are the members that were found without
+};
+
+// The files (no folders) in an archive, in the order of its directory, or, where it was cut off,
+// of their headers. At most `kMaxZipMembers`; kBadData if none can be listed.
 inline constexpr size_t kMaxZipMembers = 100'000;
-Result<std::vector<ZipMember>> ListZip(const std::string& path);
+Result<ZipArchive> ListZip(const std::string& path);
 Result<std::unique_ptr<ByteSource>> OpenZipMember(const std::string& path, const ZipMember& member,
                                                   const ByteLimits& limits = {});
 

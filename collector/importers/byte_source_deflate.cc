@@ -30,6 +30,7 @@ class DeflateSource final : public ByteSource {
   }
 
   Result<size_t> Read(char* to, size_t size) override {
+    TUTTI_RETURN_IF_ERROR(failure_);
     size = std::min<size_t>(size, std::numeric_limits<uint32_t>::max() / 2);
     state_.next_out = reinterpret_cast<uint8_t*>(to);
     state_.avail_out = static_cast<uint32_t>(size);
@@ -38,7 +39,9 @@ class DeflateSource final : public ByteSource {
         TUTTI_ASSIGN_OR_RETURN(const bool goes_on, StartNextMember());
         if (!goes_on) return size_t{0};
       }
-      TUTTI_RETURN_IF_ERROR(Inflate());
+      failure_ = Inflate();
+      // What was inflated before it is given first.
+      if (!failure_.ok() && state_.avail_out == size) return failure_;
     }
     const size_t got = size - state_.avail_out;
     bytes_ += static_cast<int64_t>(got);
@@ -107,6 +110,7 @@ class DeflateSource final : public ByteSource {
   int64_t packed_bytes_ = 0;  // read from below
   int64_t bytes_ = 0;
   bool at_end_ = false;
+  Status failure_;  // comes after what has been given
 };
 
 class CheckedSource final : public ByteSource {

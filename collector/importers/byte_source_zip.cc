@@ -73,7 +73,8 @@ Result<std::optional<Directory>> FindDirectory64(const std::string& path, std::s
   return std::optional<Directory>({At<int64_t>(record, 48), At<int64_t>(record, 40)});
 }
 
-Result<Directory> FindDirectory(const std::string& path, int64_t file_bytes) {
+// Absent where there is none: the end of the archive is missing.
+Result<std::optional<Directory>> FindDirectory(const std::string& path, int64_t file_bytes) {
   const int64_t tail_bytes = std::min<int64_t>(
       file_bytes, kMaxCommentBytes + static_cast<int64_t>(kEndRecordBytes + kEndLocator64Bytes));
   TUTTI_ASSIGN_OR_RETURN(const std::string tail, ReadAt(path, file_bytes - tail_bytes, tail_bytes));
@@ -83,10 +84,11 @@ Result<Directory> FindDirectory(const std::string& path, int64_t file_bytes) {
     if (At<uint32_t>(tail, record) != kEndRecord) continue;
     TUTTI_ASSIGN_OR_RETURN(const std::optional<Directory> large,
                            FindDirectory64(path, tail, record, file_bytes));
-    if (large) return *large;
-    return Directory{At<uint32_t>(tail, record + 16), At<uint32_t>(tail, record + 12)};
+    if (large) return large;
+    return std::optional(
+        Directory{At<uint32_t>(tail, record + 16), At<uint32_t>(tail, record + 12)});
   }
-  return Bad(path, "no end record; cut off?");
+  return std::optional<Directory>();
 }
 
 // Takes the values that did not fit into 32 bits from the extra field, in its fixed order.
@@ -149,6 +151,74 @@ Result<int64_t> DataOffset(const std::string& path, const ZipMember& member, int
   return offset;
 }
 
+// Where the next header of any kind begins, at or behind `from`; the file's end if none does.
+Result<int64_t> NextHeader(const std::string& path, int64_t from, int64_t file_bytes) {
+  constexpr int64_t kPieceBytes = int64_t{1} << 20;
+  for (int64_t at = from; at < file_bytes; at += kPieceBytes - 3) {
+    TUTTI_ASSIGN_OR_RETURN(const std::string piece,
+                           ReadAt(path, at, std::min(kPieceBytes, file_bytes - at)));
+    for (size_t k = piece.find("PK"); k != std::string::npos; k = piece.find("PK", k + 1)) {
+      if (k + 4 > piece.size()) break;
+      const auto signature = At<uint32_t>(piece, k);
+      if (signature == kLocalHeader || signature == kDirectoryEntry) {
+        return at + static_cast<int64_t>(k);
+      }
+    }
+  }
+  return file_bytes;
+}
+
+// The member whose local header begins at `offset`, `next` where the one after it does; absent
+// where no header is.
+Result<std::optional<ZipMember>> ReadLocalHeader(const std::string& path, int64_t offset,
+                                                 int64_t file_bytes, int64_t& next) {
+  constexpr int64_t kHeaderBytes = kLocalHeaderBytes;
+  if (offset > file_bytes - kHeaderBytes) return std::optional<ZipMember>();
+  TUTTI_ASSIGN_OR_RETURN(const std::string header, ReadAt(path, offset, kHeaderBytes));
+  const int64_t name_bytes = At<uint16_t>(header, 26);
+  const int64_t extra_bytes = At<uint16_t>(header, 28);
+  const int64_t data = offset + kHeaderBytes + name_bytes + extra_bytes;
+  if (At<uint32_t>(header, 0) != kLocalHeader || data > file_bytes) {
+    return std::optional<ZipMember>();
+  }
+  TUTTI_ASSIGN_OR_RETURN(const std::string rest,
+                         ReadAt(path, offset + kHeaderBytes, name_bytes + extra_bytes));
+  const auto flags = At<uint16_t>(header, 6);
+  ZipMember member;
+  member.name = rest.substr(0, static_cast<size_t>(name_bytes));
+  member.header_offset = offset;
+  member.is_encrypted = (flags & 1) != 0;
+  member.method = At<uint16_t>(header, 8);
+  member.crc32 = At<uint32_t>(header, 14);
+  member.compressed_bytes = At<uint32_t>(header, 18);
+  member.bytes = At<uint32_t>(header, 22);
+  if (!Widen(std::string_view(rest).substr(static_cast<size_t>(name_bytes)), member)) {
+    return std::optional<ZipMember>();
+  }
+  // Sizes may stand behind the data instead (flag 8).
+  member.is_checkable = (flags & 8) == 0 || member.compressed_bytes > 0;
+  if (!member.is_checkable || member.compressed_bytes > file_bytes - data) {
+    TUTTI_ASSIGN_OR_RETURN(next, NextHeader(path, data, file_bytes));
+    member.compressed_bytes = next - data;
+  }
+  next = data + member.compressed_bytes;
+  return std::optional(std::move(member));
+}
+
+// What an archive that lost its end still holds.
+Result<ZipArchive> ListLocalHeaders(const std::string& path, int64_t file_bytes) {
+  ZipArchive archive;
+  archive.is_cut_off = true;
+  for (int64_t offset = 0; archive.members.size() < kMaxZipMembers;) {
+    TUTTI_ASSIGN_OR_RETURN(std::optional<ZipMember> member,
+                           ReadLocalHeader(path, offset, file_bytes, offset));
+    if (!member) break;
+    if (!member->name.ends_with('/')) archive.members.push_back(std::move(*member));
+  }
+  if (archive.members.empty()) return Bad(path, "cut off: its directory is missing");
+  return archive;
+}
+
 Result<std::unique_ptr<ByteSource>> Unpack(std::unique_ptr<ByteSource> packed, std::string name,
                                            int method, const ByteLimits& limits) {
   switch (method) {
@@ -172,9 +242,11 @@ Result<int64_t> ArchiveBytes(const std::string& path) {
 
 }  // namespace
 
-Result<std::vector<ZipMember>> ListZip(const std::string& path) {
+Result<ZipArchive> ListZip(const std::string& path) {
   TUTTI_ASSIGN_OR_RETURN(const int64_t file_bytes, ArchiveBytes(path));
-  TUTTI_ASSIGN_OR_RETURN(const Directory directory, FindDirectory(path, file_bytes));
+  TUTTI_ASSIGN_OR_RETURN(const auto found, FindDirectory(path, file_bytes));
+  if (!found) return ListLocalHeaders(path, file_bytes);
+  const Directory& directory = *found;
   if (directory.offset < 0 || directory.byte_count < 0 || directory.offset > file_bytes ||
       directory.byte_count > file_bytes - directory.offset ||
       directory.byte_count > kMaxDirectoryBytes) {
@@ -182,16 +254,16 @@ Result<std::vector<ZipMember>> ListZip(const std::string& path) {
   }
   TUTTI_ASSIGN_OR_RETURN(const std::string bytes,
                          ReadAt(path, directory.offset, directory.byte_count));
-  std::vector<ZipMember> members;
+  ZipArchive archive;
   for (std::string_view left = bytes; !left.empty();) {
     auto entry = ParseEntry(left);
     if (!entry) return Bad(path, "its directory is damaged");
     left.remove_prefix(entry->second);
     if (entry->first.name.ends_with('/')) continue;
-    if (members.size() == kMaxZipMembers) return Bad(path, "too many members");
-    members.push_back(std::move(entry->first));
+    if (archive.members.size() == kMaxZipMembers) return Bad(path, "too many members");
+    archive.members.push_back(std::move(entry->first));
   }
-  return members;
+  return archive;
 }
 
 Result<std::unique_ptr<ByteSource>> OpenZipMember(const std::string& path, const ZipMember& member,
@@ -204,6 +276,7 @@ Result<std::unique_ptr<ByteSource>> OpenZipMember(const std::string& path, const
                          OpenFileRange(path, offset, member.compressed_bytes));
   TUTTI_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> bytes,
                          Unpack(std::move(packed), name, member.method, limits));
+  if (!member.is_checkable) return bytes;
   return MakeCheckedSource(std::move(bytes), name, member.bytes, member.crc32);
 }
 

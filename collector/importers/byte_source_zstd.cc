@@ -23,13 +23,18 @@ class ZstdSource final : public ByteSource {
         input_(ZSTD_DStreamInSize()) {}
 
   Result<size_t> Read(char* to, size_t size) override {
+    TUTTI_RETURN_IF_ERROR(failure_);
     ZSTD_outBuffer out{to, size, 0};
     while (out.pos == 0) {
       if (in_.pos == in_.size && !at_end_) TUTTI_RETURN_IF_ERROR(FillInput());
       const bool no_input = in_.pos == in_.size;
       if (no_input && frame_is_done_) return size_t{0};
       const size_t outcome = ZSTD_decompressStream(context_.get(), &out, &in_);
-      if (ZSTD_isError(outcome) != 0) return Status(Damaged(ZSTD_getErrorName(outcome)));
+      if (ZSTD_isError(outcome) != 0) {
+        failure_ = Damaged(ZSTD_getErrorName(outcome));
+        if (out.pos == 0) return failure_;
+        break;  // what was unpacked before it is given first
+      }
       frame_is_done_ = outcome == 0;
       if (no_input && out.pos == 0 && !frame_is_done_) return Status(Cut());
     }
@@ -65,6 +70,7 @@ class ZstdSource final : public ByteSource {
   int64_t packed_bytes_ = 0;
   int64_t bytes_ = 0;
   bool at_end_ = false;
+  Status failure_;             // comes after what has been given
   bool frame_is_done_ = true;  // before the first frame and between frames
 };
 

@@ -14,8 +14,11 @@
 #include "collector/importers/input_file.h"
 #include "collector/importers/trace_pool.h"
 #include "collector/os/files.h"
-#include "collector/os/proc.h"
+#include "collector/os/interruption.h"
+#include "collector/run/manifest.h"
 #include "collector/run/run_directory.h"
+#include "collector/run/staged_run.h"
+#include "schema/sql.h"
 
 namespace tutti::collector {
 namespace {
@@ -42,51 +45,78 @@ bool WasNamed(const InputFile& file, const std::vector<std::string>& inputs) {
   return false;
 }
 
+// A rank file or a run.sqlite, by SQLite's header.
+bool IsOwnFile(const InputFile& file) {
+  constexpr size_t kIdOffset = 68;  // of the application id, big-endian
+  if (!file.head.starts_with("SQLite format 3") || file.head.size() < kIdOffset + 4) return false;
+  uint32_t id = 0;
+  for (size_t i = 0; i < 4; ++i) id = id << 8 | static_cast<uint8_t>(file.head[kIdOffset + i]);
+  return id == static_cast<uint32_t>(schema::kApplicationId);
+}
+
+std::string WhyUnknown(const InputFile& file) {
+  if (file.bytes == 0) return file.name + ": the file is empty";
+  if (!file.damage.empty()) return file.damage;
+  if (IsOwnFile(file)) {
+    return file.name + ": a trace of tutti already; tutti report opens it";
+  }
+  return file.name +
+         ": not in a format that tutti reads (PyTorch profiler JSON, Nsight Systems SQLite, NCCL "
+         "flight recorder, memory snapshot)";
+}
+
+// Files that lie beside traces; the first few by name.
+std::string LeftOut(const std::vector<std::string>& names) {
+  constexpr size_t kMostNamed = 3;
+  const bool is_one = names.size() == 1;
+  std::string text = std::to_string(names.size()) +
+                     (is_one ? " file in the directories is no trace"
+                             : " files in the directories are no traces") +
+                     " that tutti reads and left out: ";
+  for (size_t i = 0; i < std::min(names.size(), kMostNamed); ++i) {
+    text += (i == 0 ? "" : ", ") + names[i];
+  }
+  return text + (names.size() > kMostNamed ? ", …" : "");
+}
+
 // Files whose events stand by themselves first, then those that add to them.
 std::vector<Job> PlanJobs(const importers::InputList& list, const ImportOptions& options,
-                          std::vector<std::string>& messages) {
+                          ImportReport& report) {
   std::vector<Job> jobs;
   std::vector<Job> second;
-  size_t unknown = 0;
+  std::vector<std::string> unknown;
   for (const InputFile& file : list.files) {
     const Importer* importer = ImporterFor(file);
     if (importer != nullptr) {
       (importer->adds_to_traces() ? second : jobs).push_back({&file, importer});
     } else if (WasNamed(file, options.inputs)) {
-      messages.push_back(file.name + (file.bytes == 0
-                                          ? ": the file is empty"
-                                          : ": not in a format that tutti reads (PyTorch "
-                                            "profiler JSON, Nsight Systems SQLite, NCCL flight "
-                                            "recorder, memory snapshot)"));
+      report.messages.push_back(WhyUnknown(file));
+      ++report.named_unread;
+    } else if (!file.damage.empty()) {
+      report.messages.push_back(file.damage);  // it may have been a trace
     } else {
-      ++unknown;
+      unknown.push_back(file.name);
     }
   }
-  if (unknown > 0) {
-    messages.push_back(std::to_string(unknown) +
-                       " files in the directories are no traces that "
-                       "tutti reads; they were left out");
-  }
+  if (!unknown.empty()) report.messages.push_back(LeftOut(unknown));
   jobs.insert(jobs.end(), second.begin(), second.end());
   return jobs;
 }
 
-// A run directory that goes away again unless it is kept.
+// The directory of the new run. One that was not there before goes away again unless it is kept.
 class NewRun {
  public:
   explicit NewRun(run::OpenRun opened) : opened_(std::move(opened)) {}
   NewRun(const NewRun&) = delete;
   NewRun& operator=(const NewRun&) = delete;
   ~NewRun() {
-    os::RemoveTree(work_path());
-    ::rmdir((path() + "/.spool").c_str());
-    if (kept_) return;
-    for (const std::string& name : os::ListDirectory(path())) os::RemoveTree(path() + "/" + name);
+    if (kept_ || opened_.replaces) return;
+    run::RemoveFinishedRun(path());
+    ::unlink((path() + "/" + run::kLockName).c_str());
     if (opened_.created) ::rmdir(path().c_str());
   }
 
   const std::string& path() const { return opened_.path; }
-  std::string work_path() const { return path() + "/.spool/import"; }
   void Keep() { kept_ = true; }
 
  private:
@@ -94,8 +124,29 @@ class NewRun {
   bool kept_ = false;
 };
 
+Status RefuseRuns(const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs) {
+    if (os::Exists(input + "/manifest.d")) {
+      return UsageError(input + ": a run already; tutti report opens it");
+    }
+  }
+  return OkStatus();
+}
+
+Result<run::OpenRun> OpenForImport(const ImportOptions& options) {
+  TUTTI_ASSIGN_OR_RETURN(
+      run::OpenRun opened,
+      run::OpenRunDirectory(
+          {.pattern = options.output, .force = options.force, .job = {}, .boot_id = ""},
+          [](const char* name) -> const char* { return std::getenv(name); }));
+  if (!opened.replaces && !run::ListManifests(opened.path).empty()) {
+    return UsageError(opened.path + ": a job is being recorded into it; choose another -o");
+  }
+  return opened;
+}
+
 Status RunJobs(const std::vector<Job>& jobs, const ImportOptions& options,
-               importers::TracePool& pool, std::vector<std::string>& messages) {
+               importers::TracePool& pool, ImportReport& report) {
   bool is_second = false;
   for (size_t i = 0; i < jobs.size(); ++i) {
     const Job& job = jobs[i];
@@ -104,7 +155,10 @@ Status RunJobs(const std::vector<Job>& jobs, const ImportOptions& options,
     if (options.progress) options.progress(job.file->name, i, jobs.size());
     pool.BeginFile(*job.importer);
     const Status read = job.importer->Import(*job.file, pool);
-    if (!read.ok()) messages.push_back(read.message());
+    TUTTI_RETURN_IF_ERROR(os::Interruption::Check());
+    for (std::string& told : pool.TakeMessages()) report.messages.push_back(std::move(told));
+    if (!read.ok()) report.messages.push_back(read.message());
+    if (!read.ok() && WasNamed(*job.file, options.inputs)) ++report.named_unread;
     TUTTI_RETURN_IF_ERROR(pool.FileDone(read.ok()));
   }
   pool.Assign();
@@ -134,25 +188,29 @@ Result<ImportReport> MoveIntoCache(ImportReport report, const std::string& entry
 
 }  // namespace
 
+int ImportInterruptedBy() { return os::Interruption::Signal(); }
+
 Result<ImportReport> Import(const ImportOptions& options) {
+  const os::Interruption interruption;
   ImportReport report;
+  TUTTI_RETURN_IF_ERROR(RefuseRuns(options.inputs));
   TUTTI_ASSIGN_OR_RETURN(const importers::InputList list, importers::ListInputs(options.inputs));
   report.messages = list.unreadable;
-  const std::vector<Job> jobs = PlanJobs(list, options, report.messages);
+  report.named_unread = list.named_unreadable;
+  const std::vector<Job> jobs = PlanJobs(list, options, report);
   if (jobs.empty()) return NothingRead(options, report.messages);
-  TUTTI_ASSIGN_OR_RETURN(
-      run::OpenRun opened,
-      run::OpenRunDirectory(
-          {.pattern = options.output, .force = options.force, .job = {}, .boot_id = ""},
-          [](const char* name) -> const char* { return std::getenv(name); }));
+  TUTTI_ASSIGN_OR_RETURN(run::OpenRun opened, OpenForImport(options));
   NewRun run(std::move(opened));
   report.run_path = run.path();
-  TUTTI_RETURN_IF_ERROR(os::MakeDirectories(run.work_path()));
-  importers::TracePool pool(run.work_path());
-  TUTTI_RETURN_IF_ERROR(RunJobs(jobs, options, pool, report.messages));
+  TUTTI_ASSIGN_OR_RETURN(run::StagedRun staged, run::StagedRun::Begin(run.path()));
+  importers::TracePool pool(staged.work_path());
+  TUTTI_RETURN_IF_ERROR(RunJobs(jobs, options, pool, report));
   if (pool.empty()) return NothingRead(options, report.messages);
-  TUTTI_ASSIGN_OR_RETURN(report.traces, pool.Publish(run.path()));
-  TUTTI_RETURN_IF_ERROR(importers::WriteImportManifest(report, options.command));
+  TUTTI_ASSIGN_OR_RETURN(report.traces, pool.Publish(staged.path()));
+  TUTTI_RETURN_IF_ERROR(
+      importers::WriteImportManifest(report.traces, options.command, staged.path()));
+  TUTTI_RETURN_IF_ERROR(os::Interruption::Check());
+  TUTTI_RETURN_IF_ERROR(staged.Publish());
   run.Keep();
   return report;
 }
@@ -172,7 +230,7 @@ Result<ImportReport> ImportToCache(const std::string& path, const ImportOptions&
   importers::RemoveOldImports(directory);
   ImportOptions private_options = options;
   private_options.inputs = {path};
-  private_options.output = directory + "/" + os::RandomHex(8) + ".new";
+  private_options.output = directory + "/" + os::RandomHex(8) + std::string(importers::kUnfinished);
   TUTTI_ASSIGN_OR_RETURN(ImportReport report, Import(private_options));
   return MoveIntoCache(std::move(report), entry);
 }

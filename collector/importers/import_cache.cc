@@ -13,6 +13,7 @@
 
 #include "collector/importers/input_file.h"
 #include "collector/os/files.h"
+#include "collector/run/staged_run.h"
 #include "collector/version.h"
 #include "schema/sql.h"
 
@@ -22,6 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::hours kLifetime{7 * 24};
+// Between the making of an entry's directory and the locking of what is made in it.
+constexpr std::chrono::seconds kTimeToLock{10};
 
 std::string Variable(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets any
@@ -68,9 +71,12 @@ bool TouchImport(const std::string& entry_path) {
 void RemoveOldImports(const std::string& directory) {
   const auto now = fs::file_time_type::clock::now();
   for (const std::string& name : os::ListDirectory(directory)) {
+    const std::string path = directory + "/" + name;
     std::error_code error;
-    const auto used = fs::last_write_time(directory + "/" + name, error);
-    if (!error && now - used > kLifetime) os::RemoveTree(directory + "/" + name);
+    const auto age = now - fs::last_write_time(path, error);
+    if (error) continue;
+    const bool is_dead = name.ends_with(kUnfinished) && age > kTimeToLock && !run::IsStaging(path);
+    if (is_dead || age > kLifetime) os::RemoveTree(path);
   }
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "common/status.h"
 
@@ -19,7 +20,10 @@ Result<std::string> ImportCacheKey(const std::string& path);
 // Marks an entry as used; whether there is one.
 bool TouchImport(const std::string& entry_path);
 
-// Removes entries that were not used for long, except those being made now.
+// Entries have this behind their name until they are complete.
+inline constexpr std::string_view kUnfinished = ".new";
+
+// Removes entries that were not used for long, and those whose maker was killed.
 void RemoveOldImports(const std::string& directory);
 
 }  // namespace tutti::collector::importers

@@ -25,17 +25,18 @@ Json TraceJson(const ImportedTrace& trace) {
 
 }  // namespace
 
-Status WriteImportManifest(const ImportReport& report, const std::vector<std::string>& command) {
+Status WriteImportManifest(const std::vector<ImportedTrace>& traces,
+                           const std::vector<std::string>& command, const std::string& run_path) {
   Json json = {{"schema", "tutti.manifest/1"},
                {"tutti_version", kVersion},
                {"origin", "import"},
                {"state", "finished"},
                {"argv", run::RedactArguments(command)},
                {"ranks_expected", nullptr},
-               {"ranks_found", report.traces.size()},
+               {"ranks_found", traces.size()},
                {"ranks", Json::array()}};
-  for (const ImportedTrace& trace : report.traces) json["ranks"].push_back(TraceJson(trace));
-  const std::string path = report.run_path + "/manifest.d";
+  for (const ImportedTrace& trace : traces) json["ranks"].push_back(TraceJson(trace));
+  const std::string path = run_path + "/manifest.d";
   TUTTI_RETURN_IF_ERROR(os::MakeDirectories(path));
   TUTTI_ASSIGN_OR_RETURN(const os::FileDescriptor directory, os::OpenDirectory(path));
   return os::WriteFileAtomically(directory.get(), "import." + run::ManifestName(),

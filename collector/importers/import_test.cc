@@ -1,14 +1,20 @@
 // The import as a whole, with what no format is needed for.
 #include "collector/import.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 
 #include "collector/importers/import_cache.h"
+#include "collector/run/staged_run.h"
+#include "schema/database.h"
 #include "schema/testing/scratch.h"
 
 namespace tutti::collector {
@@ -16,6 +22,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using schema::testing::Scratch;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 TEST(Import, LeavesNothingBehindWhereNothingCanBeRead) {
   const Scratch scratch;
@@ -44,6 +53,118 @@ TEST(Import, SaysWhichInputIsMissing) {
   EXPECT_EQ(report.status().code(), StatusCode::kNotFound);
 }
 
+// What was named and can't be read is told apart from what lies in a folder beside traces.
+TEST(Import, TakesWhatCanBeReadAndCountsWhatWasNamedAndCant) {
+  const Scratch scratch;
+  fs::create_directory(scratch.Path("d"));
+  std::ofstream(scratch.Path("d/rank0.json")) << R"({"traceEvents": []})";
+  std::ofstream(scratch.Path("d/notes.txt")) << "no trace";
+  std::ofstream(scratch.Path("bad.json")) << "no trace";
+  const auto report =
+      Import({.inputs = {scratch.Path("d"), scratch.Path("bad.json"), scratch.Path("none")},
+              .output = scratch.Path("run")});
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_EQ(report->traces.size(), 1U);
+  EXPECT_EQ(report->named_unread, 2U);
+  EXPECT_THAT(
+      report->messages,
+      ElementsAre(
+          HasSubstr("none: there is no such file"), HasSubstr("bad.json: not in a format"),
+          AllOf(HasSubstr("1 file in the directories is no trace"), HasSubstr("notes.txt"))));
+}
+
+TEST(Import, SaysThatARunIsOneAlready) {
+  const Scratch scratch;
+  std::ofstream(scratch.Path("a.json")) << R"({"traceEvents": []})";
+  const std::string run = scratch.Path("run");
+  ASSERT_TRUE(Import({.inputs = {scratch.Path("a.json")}, .output = run}).ok());
+  for (const char* input : {"/", "/rank-00000.sqlite"}) {
+    const auto again = Import({.inputs = {run + input}, .output = scratch.Path("other")});
+    EXPECT_THAT(again.status().message(), HasSubstr(" already; tutti report opens it"));
+  }
+}
+
+// A run of one trace to be replaced by another, which is interrupted in different ways.
+class Replacement : public ::testing::Test {
+ protected:
+  Replacement() {
+    WriteTrace(old_, "old");
+    WriteTrace(new_, "new");
+    const auto made = Import({.inputs = {old_}, .output = run_});
+    EXPECT_TRUE(made.ok()) << made.status().message();
+  }
+  static void WriteTrace(const std::string& path, const std::string& op) {
+    std::ofstream(path) << R"({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": ")" << op
+                        << R"(", "ts": 1, "dur": 2, "pid": 1, "tid": 1}]})";
+  }
+  ImportOptions Replace() const { return {.inputs = {new_}, .output = run_, .force = true}; }
+
+  // What the run holds: 'old' or 'new', and nothing else than a run does.
+  std::string Holds() {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(run_)) names.insert(entry.path().filename());
+    EXPECT_EQ(names, (std::set<std::string>{".lock", "manifest.d", "rank-00000.sqlite"}));
+    auto database = schema::Database::OpenReadOnly(run_ + "/rank-00000.sqlite");
+    auto name = database->Prepare("SELECT text FROM string JOIN cpu_op ON name_id = string.id");
+    EXPECT_TRUE(*name->Step());
+    return *name->Get<std::string>(0);
+  }
+
+  const Scratch scratch_;
+  const std::string old_ = scratch_.Path("old.json");
+  const std::string new_ = scratch_.Path("new.json");
+  const std::string run_ = scratch_.Path("run");
+};
+
+TEST_F(Replacement, TakesPlaceWhenTheNewRunIsComplete) {
+  ImportOptions options = Replace();
+  std::string meanwhile;
+  options.progress = [&](std::string_view, size_t, size_t) {
+    meanwhile = fs::exists(run_ + "/rank-00000.sqlite") ? "there" : "gone";
+  };
+  ASSERT_TRUE(Import(options).ok());
+  EXPECT_EQ(meanwhile, "there");
+  EXPECT_EQ(Holds(), "new");
+}
+
+TEST_F(Replacement, LeavesTheOldRunWhereTheNewOneFails) {
+  std::ofstream(new_) << R"({"version": "2.4", "entries": []})";
+  EXPECT_FALSE(Import(Replace()).ok());
+  EXPECT_EQ(Holds(), "old");
+}
+
+TEST_F(Replacement, LeavesTheOldRunWhenASignalEndsIt) {
+  ImportOptions options = Replace();
+  options.progress = [](std::string_view, size_t, size_t) { ::raise(SIGTERM); };
+  const auto interrupted = [&] {
+    const auto report = Import(options);
+    ::_exit(report.ok() ? 0 : ImportInterruptedBy());
+  };
+  EXPECT_EXIT(interrupted(), ::testing::ExitedWithCode(SIGTERM), "");
+  EXPECT_EQ(Holds(), "old");
+}
+
+TEST_F(Replacement, CanBeRepeatedAfterItWasKilled) {
+  ImportOptions options = Replace();
+  options.progress = [](std::string_view, size_t, size_t) { ::raise(SIGKILL); };
+  EXPECT_EXIT((void)Import(options).ok(), ::testing::KilledBySignal(SIGKILL), "");
+  EXPECT_TRUE(fs::exists(run_ + "/.spool/import"));
+  EXPECT_FALSE(Import({.inputs = {new_}, .output = run_}).ok());
+  EXPECT_EQ(Holds(), "old");
+  ASSERT_TRUE(Import(Replace()).ok());
+  EXPECT_EQ(Holds(), "new");
+}
+
+TEST(Import, GoesIntoTheDirectoryOfAnImportThatWasKilled) {
+  const Scratch scratch;
+  std::ofstream(scratch.Path("a.json")) << R"({"traceEvents": []})";
+  ImportOptions options{.inputs = {scratch.Path("a.json")}, .output = scratch.Path("run")};
+  options.progress = [](std::string_view, size_t, size_t) { ::raise(SIGKILL); };
+  EXPECT_EXIT((void)Import(options).ok(), ::testing::KilledBySignal(SIGKILL), "");
+  options.progress = nullptr;
+  EXPECT_TRUE(Import(options).ok());
+}
+
 TEST(ImportCache, KeyChangesWithTheFile) {
   const Scratch scratch;
   const std::string path = scratch.Path("a.json");
@@ -64,6 +185,22 @@ TEST(ImportCache, ForgetsWhatNobodyUsedForAWeek) {
   importers::RemoveOldImports(scratch.Path("."));
   EXPECT_FALSE(fs::exists(scratch.Path("old")));
   EXPECT_TRUE(fs::exists(scratch.Path("new")));
+}
+
+TEST(ImportCache, ForgetsWhatAKilledProcessWasMaking) {
+  const Scratch scratch;
+  fs::create_directory(scratch.Path("fresh.new"));
+  fs::create_directory(scratch.Path("dead.new"));
+  auto live = run::StagedRun::Begin(scratch.Path("live.new"));
+  ASSERT_TRUE(live.ok());
+  for (const char* name : {"dead.new", "live.new"}) {
+    fs::last_write_time(scratch.Path(name),
+                        fs::file_time_type::clock::now() - std::chrono::minutes(1));
+  }
+  importers::RemoveOldImports(scratch.Path("."));
+  EXPECT_TRUE(fs::exists(scratch.Path("fresh.new")));
+  EXPECT_FALSE(fs::exists(scratch.Path("dead.new")));
+  EXPECT_TRUE(fs::exists(scratch.Path("live.new")));
 }
 
 }  // namespace

@@ -32,6 +32,9 @@ class ImportTarget {
   // the same rank gets a trace of its own.
   virtual Result<TraceSink*> TraceOf(int64_t rank, const InputFile& file) = 0;
 
+  // Part of a file that could not be read, one plain line; for what no trace can tell.
+  virtual void Tell(std::string /*message*/) {}
+
   // Whether a file of another format told of this rank. For importers that run second.
   virtual bool HasTraceOf(int64_t /*rank*/) const { return false; }
 };

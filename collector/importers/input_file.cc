@@ -64,6 +64,7 @@ Result<std::string> ReadStart(const std::string& path) {
 struct Found {
   std::vector<std::string> paths;       // sorted, each file once
   std::vector<std::string> unreadable;  // one plain line each
+  size_t named_unreadable = 0;
 };
 
 void AddDirectory(const fs::path& directory, int depth, Found& found) {
@@ -95,20 +96,31 @@ void RemoveRepeated(std::vector<std::string>& paths) {
   });
 }
 
+Status AddPath(const std::string& path, Found& found) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) return NotFoundError(path + ": there is no such file or directory");
+  if (fs::is_directory(status)) {
+    AddDirectory(path, 0, found);
+  } else if (fs::is_regular_file(status)) {
+    found.paths.push_back(path);
+  } else {
+    return BadDataError(path + ": not a regular file");
+  }
+  return OkStatus();
+}
+
 Result<Found> Find(const std::vector<std::string>& paths) {
   Found found;
+  Status first_failure;
   for (const std::string& path : paths) {
-    std::error_code error;
-    const fs::file_status status = fs::status(path, error);
-    if (!fs::exists(status)) return NotFoundError(path + ": there is no such file or directory");
-    if (fs::is_directory(status)) {
-      AddDirectory(path, 0, found);
-    } else if (fs::is_regular_file(status)) {
-      found.paths.push_back(path);
-    } else {
-      return BadDataError(path + ": not a regular file");
-    }
+    const Status added = AddPath(path, found);
+    if (added.ok()) continue;
+    found.unreadable.push_back(added.message());
+    ++found.named_unreadable;
+    if (first_failure.ok()) first_failure = added;
   }
+  if (found.named_unreadable == paths.size()) return first_failure;
   RemoveRepeated(found.paths);
   std::stable_sort(found.paths.begin(), found.paths.end(), NaturallyLess);
   return found;
@@ -122,6 +134,7 @@ Result<InputFile> Open(const std::string& path) {
   file.plain_head = file.head;
   if (PackingOf(file.head.data(), file.head.size()) != Packing::kPlain) {
     Result<std::string> plain = ReadHead(path, kHeadBytes);
+    if (!plain.ok()) file.damage = plain.status().message();
     file.plain_head = plain.ok() ? std::move(plain).value() : "";
   }
   return file;
@@ -138,12 +151,14 @@ Result<InputList> ListInputs(const std::vector<std::string>& paths) {
   TUTTI_ASSIGN_OR_RETURN(Found found, Find(paths));
   InputList list;
   list.unreadable = std::move(found.unreadable);
+  list.named_unreadable = found.named_unreadable;
   for (const std::string& path : found.paths) {
     Result<InputFile> file = Open(path);
     if (file.ok()) {
       list.files.push_back(std::move(file).value());
     } else {
       list.unreadable.push_back(file.status().message());
+      if (std::find(paths.begin(), paths.end(), path) != paths.end()) ++list.named_unreadable;
     }
   }
   return list;

@@ -17,6 +17,7 @@ struct InputFile {
   int64_t bytes = 0;            // size on disk
   std::string head = {};        // first bytes of the file as it lies there, at most kHeadBytes
   std::string plain_head = {};  // the same of its content once decompressed; = head if it is not
+  std::string damage = {};      // why the content can't be read at all, one plain line; or empty
 };
 inline constexpr size_t kHeadBytes = 64 * 1024;
 
@@ -26,11 +27,12 @@ std::string_view FileName(const InputFile& file);
 struct InputList {
   std::vector<InputFile> files = {};         // sorted by name, digits by value
   std::vector<std::string> unreadable = {};  // one plain line each
+  size_t named_unreadable = 0;               // of these, of the paths themselves
 };
 
 // The regular files among `paths` and in the directories among them, eight levels deep;
-// hidden ones, and symbolic links to directories found inside directories, are left out. kNotFound
-// for a path that does not exist.
+// hidden ones, and symbolic links to directories found inside directories, are left out. Not ok if
+// none of the paths can be looked at: kNotFound where the first does not exist.
 Result<InputList> ListInputs(const std::vector<std::string>& paths);
 
 // A file as it is now, without looking into it.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collector/import.h"
@@ -27,6 +28,7 @@ class TracePool final : public ImportTarget {
   Result<TraceSink*> NewTrace(const InputFile& file) override;
   Result<TraceSink*> TraceOf(int64_t rank, const InputFile& file) override;
   bool HasTraceOf(int64_t rank) const override;
+  void Tell(std::string message) override { messages_.push_back(std::move(message)); }
 
   // Says which rank each trace is that has none yet.
   void Assign();
@@ -34,6 +36,8 @@ class TracePool final : public ImportTarget {
   Result<std::vector<ImportedTrace>> Publish(const std::string& run_path);
 
   bool empty() const { return traces_.empty(); }
+  // What importers told, since the last call.
+  std::vector<std::string> TakeMessages() { return std::exchange(messages_, {}); }
 
  private:
   struct Trace {
@@ -56,6 +60,7 @@ class TracePool final : public ImportTarget {
   const Importer* importer_ = nullptr;
   std::vector<Trace> traces_;
   size_t next_number_ = 0;
+  std::vector<std::string> messages_;
 };
 
 }  // namespace tutti::collector::importers

@@ -17,11 +17,11 @@
 #include "collector/run/manifest.h"
 #include "collector/run/name_pattern.h"
 #include "collector/run/recording_lock.h"
+#include "collector/run/staged_run.h"
 
 namespace tutti::collector::run {
 namespace {
 
-constexpr char kLockName[] = ".lock";
 constexpr int kMaxNumber = 1'000'000;
 
 // Absolute, without slashes at the end.
@@ -125,7 +125,7 @@ Inhabitants Inspect(const std::string& path, const std::vector<std::string>& man
   return found;
 }
 
-// The directory was there before: join, replace, or refuse.
+// The directory was there before: join, say that it may be replaced, or refuse.
 Status EnterExisting(OpenRun& run, const RunRequest& request) {
   std::vector<std::string> names = os::ListDirectory(run.path);
   std::erase(names, kLockName);
@@ -143,7 +143,7 @@ Status EnterExisting(OpenRun& run, const RunRequest& request) {
   if (!request.force) {
     return UsageError(run.path + ": holds a finished run; choose another -o, or -f to replace it");
   }
-  for (const std::string& name : names) os::RemoveTree(run.path + "/" + name);
+  run.replaces = true;
   return OkStatus();
 }
 
@@ -156,9 +156,16 @@ Result<OpenRun> OpenRunDirectory(const RunRequest& request, GetVariable get) {
   run.path = made.path;
   run.created = made.created;
   TUTTI_ASSIGN_OR_RETURN(run.opening, LockOpening(run.path));
+  TUTTI_RETURN_IF_ERROR(RecoverStagedRun(run.path));
   // Also where it is new: another recorder may have got the lock first.
   TUTTI_RETURN_IF_ERROR(EnterExisting(run, request));
   return run;
+}
+
+void RemoveFinishedRun(const std::string& run_path) {
+  for (const std::string& name : os::ListDirectory(run_path)) {
+    if (name != kLockName) os::RemoveTree(run_path + "/" + name);
+  }
 }
 
 std::string SpoolPathOf(const std::string& run_path, const std::string& manifest_name) {

@@ -20,9 +20,13 @@ struct RunRequest {
   std::string boot_id = {};  // of this machine
 };
 
+// Beside the files of a run, for those who open it.
+inline constexpr char kLockName[] = ".lock";
+
 struct OpenRun {
   std::string path = {};  // absolute
   bool created = false;   // by us
+  bool replaces = false;  // a finished run is there, and may be removed
   // Anchor of another recorder on this boot of this machine: its clock is ours.
   std::optional<clock::Anchor> anchor = {};
   // Other recorders that want to open the run wait until this is closed: keep it until
@@ -30,8 +34,12 @@ struct OpenRun {
   os::FileDescriptor opening;
 };
 
-// kUsage: the directory holds a finished run, or something else.
+// kUsage: the directory holds a finished run that must stay, or something else. Removes nothing
+// but what killed imports left.
 Result<OpenRun> OpenRunDirectory(const RunRequest& request, GetVariable get);
+
+// Removes everything but the lock.
+void RemoveFinishedRun(const std::string& run_path);
 
 // RUN/.spool/HOST.PID of a manifest's recording.
 std::string SpoolPathOf(const std::string& run_path, const std::string& manifest_name);

@@ -19,6 +19,7 @@
 #include "collector/run/recording_lock.h"
 #include "collector/run/redact.h"
 #include "collector/run/run_directory.h"
+#include "collector/run/staged_run.h"
 #include "collector/testing/spool_builder.h"
 
 namespace tutti::collector::run {
@@ -210,7 +211,12 @@ TEST_F(RunDirectoryTest, ForceReplacesAFinishedRunAndNothingElse) {
   fs::create_directory(Path("run/attempt-1"));
   RunRequest request = Request();
   request.force = true;
-  ASSERT_TRUE(OpenRunDirectory(request, &Get).ok());
+  auto opened = OpenRunDirectory(request, &Get);
+  ASSERT_TRUE(opened.ok());
+  EXPECT_TRUE(opened->replaces);
+  opened->opening.Reset();
+  EXPECT_TRUE(fs::exists(Path("run/rank-00000.sqlite")));
+  RemoveFinishedRun(opened->path);
   EXPECT_FALSE(fs::exists(Path("run/rank-00000.sqlite")));
   EXPECT_FALSE(fs::exists(Path("run/attempt-1")));
 
@@ -218,6 +224,57 @@ TEST_F(RunDirectoryTest, ForceReplacesAFinishedRunAndNothingElse) {
   std::ofstream(Path("run/notes.txt")) << "x";
   EXPECT_FALSE(OpenRunDirectory(request, &Get).ok());
   EXPECT_TRUE(fs::exists(Path("run/notes.txt")));
+}
+
+class StagedRunTest : public RunDirectoryTest {
+ protected:
+  // An old run, and a new one that is still to be published.
+  StagedRun Stage() {
+    Recording("", "n.1.json").Reset();
+    std::ofstream(Path("run/rank-00000.sqlite")) << "old";
+    std::ofstream(Path("run/rank-00001.sqlite")) << "old";
+    auto staged = StagedRun::Begin(Path("run"));
+    EXPECT_TRUE(staged.ok());
+    std::ofstream(staged->path() + "/rank-00000.sqlite") << "new";
+    EXPECT_TRUE(os::MakeDirectories(staged->path() + "/manifest.d").ok());
+    return std::move(*staged);
+  }
+  std::vector<std::string> Names() const { return os::ListDirectory(Path("run")); }
+};
+
+TEST_F(StagedRunTest, ReplacesTheOldRunAsAWhole) {
+  StagedRun staged = Stage();
+  ASSERT_TRUE(staged.Publish().ok());
+  EXPECT_THAT(Names(), ElementsAre(".lock", "manifest.d", "rank-00000.sqlite"));
+  EXPECT_EQ(*os::ReadSmallFile(Path("run/rank-00000.sqlite")), "new");
+}
+
+TEST_F(StagedRunTest, IsFinishedForAKilledMakerOnceItWasWhole) {
+  for (const char* phase : {"import.whole", "import.moving"}) {
+    os::RemoveTree(Path("run"));
+    { Stage(); }
+    os::RemoveTree(Path("run/.spool"));
+    ASSERT_TRUE(os::MakeDirectories(Path("run/.spool/" + std::string(phase) + "/run")).ok());
+    std::ofstream(Path("run/.spool/" + std::string(phase) + "/run/rank-00002.sqlite")) << "new";
+    ASSERT_TRUE(RecoverStagedRun(Path("run")).ok());
+    EXPECT_TRUE(fs::exists(Path("run/rank-00002.sqlite"))) << phase;
+    // While it is being moved the old run is gone already.
+    EXPECT_EQ(fs::exists(Path("run/rank-00001.sqlite")), phase == std::string("import.moving"));
+    EXPECT_FALSE(fs::exists(Path("run/.spool")));
+  }
+}
+
+TEST_F(StagedRunTest, IsRemovedUnlessItIsPublished) {
+  { const StagedRun staged = Stage(); }
+  EXPECT_FALSE(fs::exists(Path("run/.spool/import")));
+  EXPECT_EQ(*os::ReadSmallFile(Path("run/rank-00000.sqlite")), "old");
+}
+
+TEST_F(StagedRunTest, IsLeftAloneWhileItIsBeingMade) {
+  const StagedRun staged = Stage();
+  ASSERT_TRUE(RecoverStagedRun(Path("run")).ok());
+  EXPECT_TRUE(fs::exists(staged.path() + "/rank-00000.sqlite"));
+  EXPECT_TRUE(IsStaging(Path("run")));
 }
 
 TEST_F(RunDirectoryTest, ASymbolicLinkIsNotFollowed) {

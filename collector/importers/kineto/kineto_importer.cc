@@ -12,6 +12,7 @@
 #include "collector/importers/kineto/json_text.h"
 #include "collector/importers/kineto/number.h"
 #include "collector/importers/kineto/trace_reader.h"
+#include "collector/os/interruption.h"
 
 namespace tutti::collector::importers {
 namespace kineto {
@@ -61,46 +62,46 @@ Status ImportStream(const InputFile& file, std::string_view head, const Open& op
   return {read.code(), file.name + ": " + read.message()};
 }
 
-std::string HeadOf(ByteSource& source) {
+// The beginning of a member, as far as it can be read; not ok where nothing of it can.
+Result<std::string> HeadOf(const std::string& path, const ZipMember& member) {
+  TUTTI_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenZipMember(path, member));
   std::string head(kHeadBytes, '\0');
-  const Result<size_t> got = source.Read(head.data(), head.size());
-  head.resize(got.ok() ? *got : 0);
+  TUTTI_ASSIGN_OR_RETURN(const size_t got, source->Read(head.data(), head.size()));
+  head.resize(got);
   return head;
 }
 
 // The first member of an archive may be a read-me.
 bool ArchiveHasTrace(const std::string& path) {
   constexpr size_t kMostLookedAt = 100;
-  const Result<std::vector<ZipMember>> members = ListZip(path);
-  if (!members.ok()) return false;
-  for (size_t i = 0; i < std::min(members->size(), kMostLookedAt); ++i) {
-    const Result<std::unique_ptr<ByteSource>> source = OpenZipMember(path, (*members)[i]);
-    if (source.ok() && LooksLikeTrace(HeadOf(**source))) return true;
+  const Result<ZipArchive> archive = ListZip(path);
+  if (!archive.ok()) return false;
+  for (size_t i = 0; i < std::min(archive->members.size(), kMostLookedAt); ++i) {
+    const Result<std::string> head = HeadOf(path, archive->members[i]);
+    if (head.ok() && LooksLikeTrace(*head)) return true;
   }
   return false;
 }
 
 Status ImportArchive(const InputFile& file, ImportTarget& target) {
-  TUTTI_ASSIGN_OR_RETURN(const std::vector<ZipMember> members, ListZip(file.path));
+  TUTTI_ASSIGN_OR_RETURN(const ZipArchive archive, ListZip(file.path));
   int traces = 0;
-  Status first_failure;
-  for (const ZipMember& member : members) {
+  for (const ZipMember& member : archive.members) {
+    const Result<std::string> head = HeadOf(file.path, member);
+    // It may have been a trace: half of a job's ranks must not look like all of them.
+    if (!head.ok()) target.Tell(head.status().message() + "; this member is left out");
+    if (!head.ok() || !LooksLikeTrace(*head)) continue;
     const Open open = [&] { return OpenZipMember(file.path, member); };
-    const std::string name = file.name + "!" + member.name;
-    Result<std::unique_ptr<ByteSource>> source = open();
-    if (source.ok()) {
-      const std::string head = HeadOf(**source);
-      if (!LooksLikeTrace(head)) continue;
-      const InputFile unpacked{file.path, name, member.bytes, "", ""};
-      const Status read = ImportStream(unpacked, head, open, open, target);
-      if (read.ok()) ++traces;
-      if (!read.ok() && first_failure.ok()) first_failure = read;
-    } else if (first_failure.ok()) {
-      first_failure = source.status();
-    }
+    const InputFile unpacked{
+        .path = file.path, .name = file.name + "!" + member.name, .bytes = member.bytes};
+    TUTTI_RETURN_IF_ERROR(ImportStream(unpacked, *head, open, open, target));
+    ++traces;
   }
-  // One bad member loses the archive: half of a job's ranks would look like all of them.
-  if (!first_failure.ok()) return first_failure;
+  if (archive.is_cut_off) {
+    target.Tell(file.name + ": the archive is cut off; " + std::to_string(archive.members.size()) +
+                (archive.members.size() == 1 ? " file was" : " files were") +
+                " found in it, the last may be incomplete, later ones are lost");
+  }
   if (traces == 0) return BadDataError(file.name + ": no trace is in this archive");
   return OkStatus();
 }
@@ -137,6 +138,7 @@ Status ReadTrace(ByteSource& source, int64_t base_ns, TraceSink& sink) {
   EventRows rows(sink, base_ns);
   TraceReader reader(source, rows);
   const Status read = reader.Read();
+  TUTTI_RETURN_IF_ERROR(os::Interruption::Check());
   if (!read.ok() && source.refused()) return read;
   Context& context = rows.context();
   if (!read.ok()) context.ledger.Count(odd::kDamaged, reader.bytes(), {}, 1, read.message());

@@ -1,5 +1,7 @@
 #include "collector/importers/nsys/table_cursor.h"
 
+#include "collector/os/interruption.h"
+
 namespace tutti::collector::importers::nsys {
 
 Result<TableCursor> TableCursor::Open(ExportDatabase& database, const ExportTable& table,
@@ -22,6 +24,7 @@ Result<TableCursor> TableCursor::Open(ExportDatabase& database, const ExportTabl
 
 Result<bool> TableCursor::Next() {
   damaged_ = false;
+  TUTTI_RETURN_IF_ERROR(os::Interruption::Check());
   TUTTI_ASSIGN_OR_RETURN(const bool more, statement_.Step());
   if (!more) return false;
   ++rowid_;
