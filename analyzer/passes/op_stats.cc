@@ -118,29 +118,39 @@ Status TallyDevice(RankTrace& trace, std::span<const Interval> steps, Tallies& t
   return OkStatus();
 }
 
-std::vector<schema::OpStatsRow> ToRows(int64_t rank, Tallies& tallies) {
-  std::vector<schema::OpStatsRow> rows;
-  for (auto& [key, tally] : tallies) {
-    schema::OpStatsRow row;
-    row.rank = rank;
-    row.kind = std::get<0>(key);
-    row.name = std::get<1>(key);
-    row.on_compute = std::get<2>(key) ? 1 : 0;
-    row.category = tally.category;
-    if (tally.uses_tensor_cores) row.uses_tensor_cores = *tally.uses_tensor_cores ? 1 : 0;
-    row.count = static_cast<int64_t>(tally.durations_ns.size());
-    row.total_ns = tally.total_ns;
-    row.self_ns = tally.self_ns;
-    row.min_ns = LowerNearestRank(tally.durations_ns, 0);
-    row.p50_ns = LowerNearestRank(tally.durations_ns, 500);
-    row.p90_ns = LowerNearestRank(tally.durations_ns, 900);
-    row.p99_ns = LowerNearestRank(tally.durations_ns, 990);
-    row.max_ns = LowerNearestRank(tally.durations_ns, 1000);
-    row.in_steps_count = tally.in_steps_count;
-    row.in_steps_self_ns = tally.in_steps_self_ns;
-    rows.push_back(std::move(row));
+schema::OpStatsRow ToRow(int64_t rank, const Key& key, Tally& tally) {
+  schema::OpStatsRow row;
+  row.rank = rank;
+  row.kind = std::get<0>(key);
+  row.name = std::get<1>(key);
+  row.on_compute = std::get<2>(key) ? 1 : 0;
+  row.category = tally.category;
+  if (tally.uses_tensor_cores) row.uses_tensor_cores = *tally.uses_tensor_cores ? 1 : 0;
+  row.count = static_cast<int64_t>(tally.durations_ns.size());
+  row.total_ns = tally.total_ns;
+  row.self_ns = tally.self_ns;
+  row.min_ns = LowerNearestRank(tally.durations_ns, 0);
+  row.p50_ns = LowerNearestRank(tally.durations_ns, 500);
+  row.p90_ns = LowerNearestRank(tally.durations_ns, 900);
+  row.p99_ns = LowerNearestRank(tally.durations_ns, 990);
+  row.max_ns = LowerNearestRank(tally.durations_ns, 1000);
+  row.in_steps_count = tally.in_steps_count;
+  row.in_steps_self_ns = tally.in_steps_self_ns;
+  return row;
+}
+
+// In parts, and what is written is freed: a trace may have millions of names.
+Status WriteRows(RunContext& context, int64_t rank, Tallies& tallies) {
+  constexpr size_t kRowsAtOnce = 10'000;
+  while (!tallies.empty()) {
+    std::vector<schema::OpStatsRow> rows;
+    while (!tallies.empty() && rows.size() < kRowsAtOnce) {
+      auto taken = tallies.extract(tallies.begin());
+      rows.push_back(ToRow(rank, taken.key(), taken.mapped()));
+    }
+    TUTTI_RETURN_IF_ERROR(context.Write(rows));
   }
-  return rows;
+  return OkStatus();
 }
 
 Status StatsOfRank(RunContext& context, const schema::RankRow& rank, RankTrace& trace) {
@@ -155,7 +165,7 @@ Status StatsOfRank(RunContext& context, const schema::RankRow& rank, RankTrace& 
   Tallies tallies;
   TUTTI_RETURN_IF_ERROR(TallyOps(trace, tids, steps.windows(), tallies));
   TUTTI_RETURN_IF_ERROR(TallyDevice(trace, steps.windows(), tallies));
-  return context.Write(ToRows(rank.rank, tallies));
+  return WriteRows(context, rank.rank, tallies);
 }
 
 Status Run(RunContext& context) {
