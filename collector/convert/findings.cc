@@ -1,31 +1,11 @@
 #include "collector/convert/findings.h"
 
 #include <algorithm>
-#include <limits>
+
+#include "collector/trace_stat.h"
 
 namespace tutti::collector::convert {
 namespace {
-
-const char* SeverityName(wire::NoteSeverity severity) {
-  switch (severity) {
-    case wire::NoteSeverity::kInfo:
-      return "info";
-    case wire::NoteSeverity::kNotice:
-      return "notice";
-    case wire::NoteSeverity::kDataLoss:
-      return "data_loss";
-    case wire::NoteSeverity::kError:
-      return "error";
-  }
-  return "error";  // a value that no tracer writes
-}
-
-// Counts come from the traced process, which may have written anything.
-int64_t SaturatingSum(int64_t a, int64_t b) {
-  int64_t sum = 0;
-  if (!__builtin_add_overflow(a, b, &sum)) return sum;
-  return b < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
-}
 
 void Widen(TimeRange& range, const TimeRange& more) {
   if (more.begin_ns) {

@@ -1,33 +1,11 @@
 #include "collector/importers/oddity.h"
 
 #include <algorithm>
-#include <limits>
 
+#include "collector/trace_stat.h"
 #include "common/text.h"
 
 namespace tutti::collector::importers {
-namespace {
-
-const char* NameOf(Severity severity) {
-  switch (severity) {
-    case Severity::kInfo:
-      return "info";
-    case Severity::kNotice:
-      return "notice";
-    case Severity::kDataLoss:
-      return "data_loss";
-    case Severity::kError:
-      return "error";
-  }
-  return "error";
-}
-
-int64_t SaturatingSum(int64_t a, int64_t b) {
-  int64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<int64_t>::max() : sum;
-}
-
-}  // namespace
 
 void OddityLedger::Count(const Oddity& oddity, std::string_view source, std::string_view where,
                          std::optional<int64_t> time_ns, int64_t count, std::string_view about) {
@@ -36,7 +14,7 @@ void OddityLedger::Count(const Oddity& oddity, std::string_view source, std::str
   if (found == rows_.end()) {
     if (rows_.size() >= kMostKinds) key.second = "others";
     schema::TraceStatRow row;
-    row.severity = NameOf(oddity.severity);
+    row.severity = SeverityName(oddity.severity);
     row.name = oddity.name;
     row.source = source;
     row.detail =

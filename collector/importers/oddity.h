@@ -11,11 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "common/wire/record.h"
 #include "schema/rows.h"
 
 namespace tutti::collector::importers {
 
-enum class Severity : uint8_t { kInfo, kNotice, kDataLoss, kError };
+using Severity = wire::NoteSeverity;
 
 // A kind of finding; the texts are the same for all of its kind.
 struct Oddity {

@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "collector/importers/rank_assignment.h"
+
 namespace tutti::collector::importers::flight_recorder {
 namespace {
 
@@ -118,14 +120,7 @@ Dtype ParseDtype(std::string_view scalar_type) {
 
 std::optional<int64_t> RankInFileName(std::string_view path) {
   std::string_view name = path.substr(path.rfind('/') + 1);
-  const size_t rank_at = name.rfind("rank");
-  if (rank_at != std::string_view::npos) {
-    std::string_view behind = name.substr(rank_at + 4);
-    while (!behind.empty() && (behind.front() == '_' || behind.front() == '-')) {
-      behind.remove_prefix(1);
-    }
-    if (const std::optional<int64_t> rank = TakeNumber(behind)) return rank;
-  }
+  if (const std::optional<int64_t> rank = RankFromFileName(name)) return rank;
   // An extension begins with a letter: ".json", not the ".3" of "dump.3".
   const size_t dot = name.rfind('.');
   if (dot != std::string_view::npos && dot + 1 < name.size() && !IsDigit(name[dot + 1])) {

@@ -29,8 +29,8 @@ struct Dtype {
 Dtype ParseDtype(std::string_view scalar_type);
 
 // The rank in a dump's file name: "nccl_trace_rank_12", "_dump_3", "rank-7.json",
-// "trace_rank2_0.pickle": a number behind "rank" counts, else the last number before the
-// extension. Nothing if there is none.
+// "trace_rank2_0.pickle": what RankFromFileName finds, else the last number before the extension,
+// as torch names dumps by a prefix and the rank. Nothing if there is none.
 std::optional<int64_t> RankInFileName(std::string_view path);
 
 }  // namespace tutti::collector::importers::flight_recorder
