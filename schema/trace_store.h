@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "common/status.h"
@@ -24,6 +25,8 @@ class TraceStore {
   TraceStore(TraceStore&& other) noexcept;
   TraceStore& operator=(TraceStore&&) = delete;
 
+  // Until Finish a power cut may damage the file.
+  Status LeaveOutSyncs() { return database_->Execute("PRAGMA synchronous=OFF"); }
   // Makes sure that the database can grow by `bytes`. kIo where the disk is full.
   Status Reserve(int64_t bytes);
   // Deletes the ballast; the disk has that much more room.

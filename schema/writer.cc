@@ -62,6 +62,7 @@ Result<std::unique_ptr<TraceWriter>> TraceWriter::Reopen(const std::string& path
 }
 
 Result<std::unique_ptr<TraceWriter>> TraceWriter::Make(Store store, const WriterOptions& options) {
+  if (!options.survives_power_cut) TUTTI_RETURN_IF_ERROR(store.file.LeaveOutSyncs());
   std::unique_ptr<TraceWriter> writer(
       new TraceWriter(std::make_unique<Store>(std::move(store)), options));
   Status status;

@@ -12,8 +12,10 @@ namespace {
 constexpr size_t kLongestText = 1 << 20;
 constexpr Oddity kTextCut = {Severity::kNotice, "text_cut", "texts longer than 1 MiB were cut", ""};
 
-// An import that fails is made again from its file, so no room is set aside to finish it.
-constexpr schema::WriterOptions kWriterOptions = {.ballast_bytes = 64 * 1024};
+// An import that fails is made again from its file: no room is set aside to finish it, and nothing
+// waits for the disk on the way. Commits are small, so that SQLite has work from the beginning.
+constexpr schema::WriterOptions kWriterOptions = {
+    .commit_rows = 16'384, .ballast_bytes = 64 * 1024, .survives_power_cut = false};
 
 std::optional<std::string> NonEmpty(const std::string& text) {
   if (text.empty()) return std::nullopt;
@@ -31,7 +33,9 @@ std::string_view Cut(std::string_view text) {
 
 Result<std::unique_ptr<TraceSink>> TraceSink::Create(const std::string& path) {
   std::unique_ptr<TraceSink> sink(new TraceSink(path));
-  TUTTI_ASSIGN_OR_RETURN(sink->writer_, schema::TraceWriter::Create(path, kWriterOptions));
+  TUTTI_ASSIGN_OR_RETURN(std::unique_ptr<schema::TraceWriter> writer,
+                         schema::TraceWriter::Create(path, kWriterOptions));
+  sink->writer_ = std::make_unique<schema::BackgroundWriter>(std::move(writer));
   sink->Append(schema::StringRow{.id = sink->NextId<schema::StringRow>(), .text = ""});
   return sink;
 }
@@ -42,15 +46,13 @@ int64_t TraceSink::Intern(std::string_view text) {
     Count(kTextCut, "");
     text = Cut(text);
   }
-  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
-  const auto [entry, is_new] = strings_.try_emplace(hash, 0);
+  const auto [id, is_new] = strings_.Of(text);
   if (is_new) {
-    entry->second = NextId<schema::StringRow>();
-    Append(
-        schema::StringRow{.id = entry->second,
-                          .text = IsStorableText(text) ? std::string(text) : ToStorableText(text)});
+    id = NextId<schema::StringRow>();
+    Append(schema::StringRow{
+        .id = id, .text = IsStorableText(text) ? std::string(text) : ToStorableText(text)});
   }
-  return entry->second;
+  return id;
 }
 
 TraceSink::ThreadEntry& TraceSink::FindThread(int64_t pid, int64_t kernel_tid) {
@@ -105,21 +107,24 @@ Status TraceSink::Suspend() {
   if (writer_ == nullptr) return status_;
   Note(writer_->Commit());
   writer_.reset();
-  strings_ = {};
+  strings_ = TextIds();
   return status_;
 }
 
 Status TraceSink::ReadStrings() {
   TUTTI_ASSIGN_OR_RETURN(schema::Database database, schema::Database::OpenTrusted(path_));
   return schema::ForEach<schema::StringRow>(database, "", [this](const schema::StringRow& row) {
-    strings_.try_emplace(XXH3_128bits(row.text.data(), row.text.size()), row.id);
+    const auto [id, is_new] = strings_.Of(row.text);
+    if (is_new) id = row.id;
   });
 }
 
 Status TraceSink::Resume() {
   if (writer_ != nullptr) return status_;
   TUTTI_RETURN_IF_ERROR(ReadStrings());
-  TUTTI_ASSIGN_OR_RETURN(writer_, schema::TraceWriter::Reopen(path_, kWriterOptions));
+  TUTTI_ASSIGN_OR_RETURN(std::unique_ptr<schema::TraceWriter> writer,
+                         schema::TraceWriter::Reopen(path_, kWriterOptions));
+  writer_ = std::make_unique<schema::BackgroundWriter>(std::move(writer));
   return status_;
 }
 

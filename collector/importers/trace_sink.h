@@ -5,8 +5,6 @@
 // A failure to write (full disk) is remembered and ends the import: status().
 #pragma once
 
-#include <xxhash.h>
-
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -21,7 +19,9 @@
 #include <vector>
 
 #include "collector/importers/oddity.h"
+#include "collector/importers/text_ids.h"
 #include "common/status.h"
+#include "schema/background_writer.h"
 #include "schema/database.h"
 #include "schema/rows.h"
 #include "schema/writer.h"
@@ -105,12 +105,6 @@ class TraceSink {
   Status Resume();
 
  private:
-  struct Hash128 {
-    size_t operator()(const XXH128_hash_t& hash) const { return hash.low64; }
-    bool operator()(const XXH128_hash_t& a, const XXH128_hash_t& b) const {
-      return a.low64 == b.low64 && a.high64 == b.high64;
-    }
-  };
   struct ThreadEntry {
     schema::ThreadRow row;
     int64_t pid;
@@ -131,11 +125,10 @@ class TraceSink {
   void AppendMeta();
 
   std::string path_;
-  std::unique_ptr<schema::TraceWriter> writer_;  // null while suspended
+  std::unique_ptr<schema::BackgroundWriter> writer_;  // null while suspended
   Status status_;
   std::array<int64_t, kTableCount> next_ids_{};
-  // By hash: a large trace has many long names, and 128 bits do not collide by accident.
-  std::unordered_map<XXH128_hash_t, int64_t, Hash128, Hash128> strings_;
+  TextIds strings_;
   std::map<std::pair<int64_t, int64_t>, size_t> thread_index_;  // by pid, kernel tid
   std::vector<ThreadEntry> threads_;
   std::unordered_map<int64_t, size_t> thread_of_tid_;

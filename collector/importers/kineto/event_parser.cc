@@ -3,6 +3,8 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
@@ -22,11 +24,30 @@ std::string_view Trimmed(std::string_view token) {
   return token;
 }
 
+// A bit in each byte of `word` that is `c`, exact up to the lowest of them
+// (https://graphics.stanford.edu/~seander/bithacks.html#ZeroInWord).
+uint64_t BytesThatAre(char c, uint64_t word) {
+  constexpr uint64_t kOnes = 0x0101010101010101;
+  const uint64_t zeros = word ^ (kOnes * static_cast<unsigned char>(c));
+  return (zeros - kOnes) & ~zeros & (kOnes << 7);
+}
+
 // The key at `raw`, which follows the opening quote; the parser has seen the closing one.
 std::string_view KeyText(const char* raw) {
-  const char* end = raw;
-  while (*end != '"') end += *end == '\\' ? 2 : 1;
-  return {raw, static_cast<size_t>(end - raw)};
+  static_assert(std::endian::native == std::endian::little);
+  static_assert(Window::kPadding >= sizeof(uint64_t));
+  for (const char* at = raw;;) {
+    uint64_t word = 0;
+    std::memcpy(&word, at, sizeof(word));
+    const uint64_t ends = BytesThatAre('"', word) | BytesThatAre('\\', word);
+    if (ends == 0) {
+      at += sizeof(word);
+      continue;
+    }
+    at += std::countr_zero(ends) / 8;
+    if (*at == '"') return {raw, static_cast<size_t>(at - raw)};
+    at += 2;
+  }
 }
 
 // The token of a value: for an array or object all of its text. Absent: not valid.
