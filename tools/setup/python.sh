@@ -1,8 +1,9 @@
 #!/bin/bash
-# python.sh minimal|python: makes the venv in the cache and installs the pinned wheels.
+# python.sh minimal|python|hta: makes the venv in the cache and installs the pinned wheels.
 #   minimal  what C++ programs need to build with LibTorch and to run: 1.3 GB
 #   python   everything that `import torch` needs as well: 4.7 GB, and what tests read exports
 #            back with
+#   hta      Holistic Trace Analysis, for ./dev bench, into the venv that TUTTI_VENV names
 #   compat-VERSION  another torch, for compat.sh, into the venv that TUTTI_VENV names
 # A LibTorch (find_torch.sh) or a PyTorch (find_job_python.sh) of the user's own spares the
 # download.
@@ -78,6 +79,6 @@ case $goal in
     install_wheels readers
     fetch_digits
     ;;
-  compat-*) install_wheels "$goal" ;;
-  *) die "usage: python.sh minimal|python|compat-VERSION" ;;
+  hta | compat-*) install_wheels "$goal" ;;
+  *) die "usage: python.sh minimal|python|hta|compat-VERSION" ;;
 esac
