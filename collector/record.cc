@@ -193,6 +193,7 @@ const std::vector<Source>& AvailableSources() {
                                               {"nvtx", wire::kCaptureNvtx},
                                               {"memory", wire::kCaptureMemory},
                                               {"cupti", wire::kCaptureCupti},
+                                              {"nccl", wire::kCaptureNccl},
                                               {"system", 0}};
   return sources;
 }

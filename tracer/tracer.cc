@@ -1,7 +1,9 @@
 // Entry points of libtutti_tracer.so. The same file is named in LD_PRELOAD,
-// CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH; whichever comes first, it is loaded once.
+// CUDA_INJECTION64_PATH, NVTX_INJECTION64_PATH and NCCL_PROFILER_PLUGIN; whichever comes first, it
+// is loaded once.
 #include "tracer/core/session.h"
 #include "tracer/sources/cupti/source.h"
+#include "tracer/sources/nccl/plugin.h"
 #include "tracer/sources/nvtx/extension.h"
 #include "tracer/sources/nvtx/injection.h"
 
@@ -46,3 +48,14 @@ TUTTI_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) {
   tutti::tracer::Configure();
   return tutti::tracer::nvtx::InitializeExtension(module);
 }
+
+// NCCL (NCCL_PROFILER_PLUGIN) takes the newest version that it knows.
+// NOLINTBEGIN(readability-identifier-naming): NCCL's names
+namespace nccl = tutti::tracer::nccl;
+TUTTI_EXPORT constinit const nccl::ProfilerV4 ncclProfiler_v4 = {
+    "Tutti",          &nccl::InitV4,           &nccl::StartEventV4,
+    &nccl::StopEvent, &nccl::RecordEventState, &nccl::Finalize};
+TUTTI_EXPORT constinit const nccl::ProfilerV5 ncclProfiler_v5 = {
+    "Tutti",          &nccl::InitV5,           &nccl::StartEventV5,
+    &nccl::StopEvent, &nccl::RecordEventState, &nccl::Finalize};
+// NOLINTEND(readability-identifier-naming)

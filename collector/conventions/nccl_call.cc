@@ -14,7 +14,33 @@ constexpr std::pair<std::string_view, std::string_view> kOps[] = {
     {"ncclScatter", "scatter"},      {"ncclSend", "send"},
 };
 
+struct Datatype {
+  std::string_view name;
+  NcclDatatype type;
+};
+constexpr Datatype kDatatypes[] = {
+    {"ncclInt8", {"int8", 1}},
+    {"ncclUint8", {"uint8", 1}},
+    {"ncclInt32", {"int32", 4}},
+    {"ncclUint32", {"uint32", 4}},
+    {"ncclInt64", {"int64", 8}},
+    {"ncclUint64", {"uint64", 8}},
+    {"ncclFloat16", {"float16", 2}},
+    {"ncclFloat32", {"float32", 4}},
+    {"ncclFloat64", {"float64", 8}},
+    {"ncclBfloat16", {"bfloat16", 2}},
+    {"ncclFloat8e4m3", {"float8_e4m3fn", 1}},
+    {"ncclFloat8e5m2", {"float8_e5m2", 1}},
+};
+
 }  // namespace
+
+NcclDatatype DatatypeOfNccl(std::string_view name) {
+  for (const Datatype& known : kDatatypes) {
+    if (known.name == name) return known.type;
+  }
+  return {};
+}
 
 std::string_view CollectiveOpOfNcclCall(std::string_view name) {
   for (const auto& [call, op] : kOps) {

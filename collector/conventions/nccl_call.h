@@ -3,6 +3,7 @@
 // Pure functions; any thread.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 namespace tutti::collector::conventions {
@@ -10,6 +11,13 @@ namespace tutti::collector::conventions {
 // "ncclAllReduce" -> "all_reduce"; empty for a name that moves no data (ncclGroupStart,
 // ncclCommInitRank, …) or is not NCCL's.
 std::string_view CollectiveOpOfNcclCall(std::string_view name);
+
+// A type of NCCL's by its name ("ncclFloat32"), as torch calls it; empty and 0 for others.
+struct NcclDatatype {
+  std::string_view dtype;
+  int64_t bytes = 0;
+};
+NcclDatatype DatatypeOfNccl(std::string_view name);
 
 // True for a name as NCCL gives its calls: "nccl" and a capital letter.
 bool IsNcclCall(std::string_view name);

@@ -221,6 +221,10 @@ void Converter::OnRecord(uint32_t ring, Ring& state, const RecordView& record) {
       return context_.threads.SetName(context_.threads.FindLatest(name.tid),
                                       context_.strings.TextOf(name.header.name), true);
     }
+    case RecordKind::kNcclCommunicator:
+      return nccl_.OnCommunicator(record.As<wire::NcclCommunicatorRecord>());
+    case RecordKind::kNcclCall:
+      return nccl_.OnPluginCall(state.thread, record.As<wire::NcclCallRecord>());
     case RecordKind::kActivity:
       return activities_.OnActivity(record.As<wire::ActivityRecord>(),
                                     record.bytes.subspan(sizeof(wire::ActivityRecord)));

@@ -42,6 +42,48 @@ void NcclRecords::OnLaunch(int64_t tid, int64_t begin_ns, int64_t correlation_id
   if (launches.size() < kMostWaiting) launches.push_back({begin_ns, correlation_id});
 }
 
+void NcclRecords::OnCommunicator(const wire::NcclCommunicatorRecord& record) {
+  context_.communicators.AnnounceNccl(record.hash, record.rank, record.size);
+}
+
+void NcclRecords::OnPluginCall(ThreadTable::Index thread, const wire::NcclCallRecord& record) {
+  StringTable& strings = context_.strings;
+  const std::string_view op =
+      conventions::CollectiveOpOfNcclCall("nccl" + std::string(strings.TextOf(record.header.name)));
+  const auto type = conventions::DatatypeOfNccl(strings.TextOf(record.datatype));
+  const auto text = [&](uint32_t index) -> std::optional<std::string> {
+    const std::string_view stored = strings.TextOf(index);
+    if (stored.empty()) return std::nullopt;
+    return std::string(stored);
+  };
+  int64_t bytes = 0;
+  const bool is_known =
+      !op.empty() && record.count <= INT64_MAX && type.bytes > 0 &&
+      !__builtin_mul_overflow(static_cast<int64_t>(record.count), type.bytes, &bytes);
+  if (!is_known || waiting_plugin_calls_ >= kMostWaiting) return CountOddCall();
+  PluginCall call;
+  call.time_ns = context_.TimeOf(record.ticks);
+  call.tid = context_.threads.RowTid(thread);
+  context_.threads.SawTime(thread, call.time_ns, call.time_ns);
+  if (record.sequence >= 0) call.sequence = record.sequence;
+  const bool is_rooted = op == "broadcast" || op == "reduce" || op == "gather" || op == "scatter";
+  if (record.is_collective == 0) call.peer = record.root_or_peer;
+  if (record.is_collective != 0 && is_rooted) call.root = record.root_or_peer;
+  call.dtype_id = strings.Intern(type.dtype);
+  call.algorithm = text(record.algorithm);
+  call.protocol = text(record.protocol);
+  if (record.channels > 0) call.channels = record.channels;
+  plugin_calls_[{record.communicator, op, bytes}].push_back(std::move(call));
+  ++waiting_plugin_calls_;
+}
+
+void NcclRecords::CountOddCall() {
+  context_.findings.Add({wire::NoteSeverity::kNotice, "nccl_call_unknown", "collector.convert",
+                         "calls that NCCL's plugin told of with an operation or type that this "
+                         "build does not know",
+                         ""});
+}
+
 void NcclRecords::OnKernel(const schema::KernelRow& kernel, const conventions::NcclKernel& names) {
   if (kernel.begin_ns && kernel.correlation_id && kernels_.size() < kMostWaiting) {
     kernels_.insert_or_assign(*kernel.correlation_id, Kernel{*kernel.begin_ns, *kernel.end_ns,
@@ -73,7 +115,7 @@ void NcclRecords::Finish() {
 }
 
 void NcclRecords::WriteUntil(int64_t limit_ns) {
-  if (ranges_.empty() && kernels_.empty() && threads_.empty()) return;
+  if (ranges_.empty() && kernels_.empty() && threads_.empty() && plugin_calls_.empty()) return;
   std::sort(ranges_.begin(), ranges_.end(),
             [](const Range& a, const Range& b) { return a.begin_ns < b.begin_ns; });
   for (auto& [tid, thread] : threads_) {
@@ -101,6 +143,7 @@ void NcclRecords::WriteUntil(int64_t limit_ns) {
   for (auto& [tid, thread] : threads_) {
     std::erase_if(thread.launches, [&](const Launch& l) { return l.begin_ns < keep_ns; });
   }
+  WritePluginCalls(keep_ns);
   std::erase_if(kernels_, [&](const auto& kernel) { return kernel.second.begin_ns < keep_ns; });
 }
 
@@ -116,6 +159,57 @@ void NcclRecords::OnGroupEnd(Thread& thread, const Range& range) {
     if (kernels.size() == calls.size()) found = &kernels[i];
     Write(calls[i], found);
   }
+}
+
+// A call that its range does not come before, in the order in which they were made.
+std::optional<NcclRecords::PluginCall> NcclRecords::TakePluginCall(const CallKey& key,
+                                                                   int64_t begin_ns) {
+  const auto calls = plugin_calls_.find(key);
+  if (calls == plugin_calls_.end()) return std::nullopt;
+  std::deque<PluginCall>& queue = calls->second;
+  const auto call = std::find_if(queue.begin(), queue.end(), [&](const PluginCall& candidate) {
+    return candidate.time_ns >= begin_ns;
+  });
+  if (call == queue.end()) return std::nullopt;
+  PluginCall taken = std::move(*call);
+  queue.erase(call);
+  --waiting_plugin_calls_;
+  if (queue.empty()) plugin_calls_.erase(calls);
+  return taken;
+}
+
+void NcclRecords::Fill(schema::CollectiveSourceRow& row, const PluginCall& call) {
+  row.sequence = call.sequence;
+  row.dtype_id = call.dtype_id;
+  if (!row.peer) row.peer = call.peer;
+  if (!row.root) row.root = call.root;
+  row.algorithm = call.algorithm;
+  row.protocol = call.protocol;
+  row.channels = call.channels;
+}
+
+// Those that no range told of: NCCL's NVTX is off, or its ranges were lost.
+void NcclRecords::WritePluginCalls(int64_t limit_ns) {
+  for (auto& [key, queue] : plugin_calls_) {
+    const auto& [communicator, op, bytes] = key;
+    for (; !queue.empty() && queue.front().time_ns < limit_ns; queue.pop_front()) {
+      const PluginCall& call = queue.front();
+      --waiting_plugin_calls_;
+      if (!context_.Wanted(call.time_ns, call.time_ns)) continue;
+      schema::CollectiveSourceRow row;
+      row.id = context_.next_id.collective++;
+      row.origin = "nccl_plugin";
+      row.communicator_id = context_.communicators.IdOfNccl(communicator);
+      row.op_id = context_.strings.Intern(op);
+      row.bytes = bytes;
+      row.enqueue_ns = call.time_ns;
+      row.tid = call.tid;
+      row.enqueue_tid = call.tid;
+      Fill(row, call);
+      context_.rows.Append(std::move(row));
+    }
+  }
+  std::erase_if(plugin_calls_, [](const auto& entry) { return entry.second.empty(); });
 }
 
 std::vector<NcclRecords::Found> NcclRecords::KernelsWithin(const Thread& thread,
@@ -146,6 +240,9 @@ void NcclRecords::Write(const Range& range, const Found* found) {
   row.enqueue_tid = range.tid;
   row.peer = range.payload.peer;
   row.root = range.payload.root;
+  const CallKey key{range.payload.communicator.value_or(0), range.op,
+                    range.payload.bytes.value_or(-1)};
+  if (auto told = TakePluginCall(key, range.begin_ns)) Fill(row, *told);
   if (found != nullptr) {
     row.begin_ns = found->kernel.begin_ns;
     row.end_ns = found->kernel.end_ns;

@@ -22,7 +22,15 @@ class NcclRecordsTest : public ::testing::Test {
     rows_ = std::make_unique<RowOutput>(*writer_);
     context_ = std::make_unique<Context>(*rows_, clock::Anchor{0, 0}, 16, kTid);
     nccl_ = std::make_unique<NcclRecords>(*context_);
+    context_->strings.Define(kAllReduce, "AllReduce");
+    context_->strings.Define(kFloat32, "ncclFloat32");
+    context_->strings.Define(kTree, "TREE");
+    context_->strings.Define(kSimple, "SIMPLE");
+    context_->strings.Define(kOdd, "FutureOp");
+    EXPECT_TRUE(context_->clock.Add({0, 0, 0, 1}));
+    EXPECT_TRUE(context_->clock.Add({1'000'000, 1'000'000, 1'000'000, 1}));
   }
+  static constexpr uint32_t kAllReduce = 1, kFloat32 = 2, kTree = 3, kSimple = 4, kOdd = 5;
 
   void Call(const char* name, int64_t begin_ns, int64_t end_ns, const std::string& payload = "") {
     schema::RangeRow row;
@@ -46,6 +54,23 @@ class NcclRecordsTest : public ::testing::Test {
     kernel.correlation_id = correlation;
     kernel.stream_id = 20;
     nccl_->OnKernel(kernel, conventions::ParseNcclKernel(name));
+  }
+
+  // |function|, |count| elements of 4 bytes, as NCCL's plugin is told.
+  void Told(uint32_t function, int64_t time_ns, uint64_t communicator, int64_t sequence,
+            uint64_t count) {
+    wire::NcclCallRecord record{};
+    record.header.name = function;
+    record.ticks = static_cast<uint64_t>(time_ns);
+    record.communicator = communicator;
+    record.sequence = sequence;
+    record.count = count;
+    record.datatype = kFloat32;
+    record.algorithm = kTree;
+    record.protocol = kSimple;
+    record.channels = 8;
+    record.is_collective = 1;
+    nccl_->OnPluginCall(context_->threads.Find(kTid, 1), record);
   }
 
   // "op bytes begin correlation" of each row of |origin|, in order of enqueuing.
@@ -155,6 +180,41 @@ TEST_F(NcclRecordsTest, WaitsForLateGpuEvents) {
   nccl_->Advance(12 * kSecond);  // the first is written, the second is too new
   Kernel(5 * kSecond + 50, 2, 6 * kSecond, 7 * kSecond);
   EXPECT_EQ(Rows(), (Lines{"all_reduce 1 2000000000 1", "all_reduce 2 6000000000 2"}));
+}
+
+TEST_F(NcclRecordsTest, ThePluginsFactsGoToTheRangeOfTheirCall) {
+  Told(kAllReduce, 150, 7, 30, 1024);
+  Told(kAllReduce, 151, 7, 31, 2048);  // in a group NCCL takes the larger first
+  Told(kAllReduce, 350, 7, 32, 1024);
+  Call("ncclAllReduce", 100, 110, Payload(7, 8192));
+  Call("ncclAllReduce", 120, 130, Payload(7, 4096));
+  Call("ncclAllReduce", 300, 400, Payload(7, 4096));
+  EXPECT_EQ(Rows(), (Lines{"all_reduce 8192 - -", "all_reduce 4096 - -", "all_reduce 4096 - -"}));
+  const auto rows =
+      *schema::ReadAll<schema::CollectiveSourceRow>(*database_, "ORDER BY enqueue_ns");
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0].sequence, 31);
+  EXPECT_EQ(rows[1].sequence, 30);
+  EXPECT_EQ(rows[2].sequence, 32);
+  EXPECT_EQ(rows[0].algorithm, "TREE");
+  EXPECT_EQ(rows[0].protocol, "SIMPLE");
+  EXPECT_EQ(rows[0].channels, 8);
+  EXPECT_EQ(rows[0].root, std::nullopt);
+  EXPECT_NE(rows[0].dtype_id, 0);
+}
+
+TEST_F(NcclRecordsTest, WithoutRangesThePluginsCallsStandAlone) {
+  wire::NcclCommunicatorRecord communicator{};
+  communicator.hash = 7;
+  communicator.rank = 1;
+  communicator.size = 4;
+  nccl_->OnCommunicator(communicator);
+  Told(kAllReduce, 150, 7, 30, 1024);
+  Told(kOdd, 160, 7, 31, 1024);
+  EXPECT_EQ(Rows("nccl_plugin"), Lines{"all_reduce 4096 - -"});
+  ASSERT_EQ(Communicators().size(), 1U);
+  EXPECT_EQ(Communicators()[0].group_rank, 1);
+  EXPECT_EQ(Communicators()[0].group_size, 4);
 }
 
 TEST_F(NcclRecordsTest, PayloadsMayBeAnything) {

@@ -28,7 +28,7 @@ size_t CellPieces(std::span<const std::byte> cells, uint64_t position, uint64_t 
 // threads and losses, which are known otherwise.
 bool IsEvent(wire::RecordKind kind) {
   return kind != wire::RecordKind::kThread && kind != wire::RecordKind::kLoss &&
-         kind != wire::RecordKind::kThreadName;
+         kind != wire::RecordKind::kThreadName && kind != wire::RecordKind::kNcclCommunicator;
 }
 
 // Whether any thread may claim the ring, without our doing.

@@ -29,8 +29,10 @@ enum class RecordKind : uint8_t {
   kPayloadSchema = 16,
   kThreadName = 17,
   kActivity = 18,
+  kNcclCommunicator = 19,
+  kNcclCall = 20,
 };
-inline constexpr RecordKind kLastRecordKind = RecordKind::kActivity;
+inline constexpr RecordKind kLastRecordKind = RecordKind::kNcclCall;
 
 struct RecordHeader {
   RecordKind kind;
@@ -291,6 +293,35 @@ struct ActivityRecord {
 static_assert(sizeof(ActivityRecord) == 24);
 inline constexpr uint32_t kMaxActivityBytes = kMaxRecordCells * kCellBytes - sizeof(ActivityRecord);
 
+// A communicator of NCCL, as its profiler plugin is told when one is made.
+struct NcclCommunicatorRecord {
+  RecordHeader header;  // name = the program's name for it, 0 none
+  uint64_t ticks;
+  uint64_t hash;  // the same on all its ranks
+  int32_t rank;   // own rank in it
+  int32_t size;
+  int32_t nodes;
+  uint32_t reserved0;
+  uint64_t reserved[3];
+};
+
+// A collective or a transfer as NCCL's profiler plugin is told when NCCL hands it to the GPU.
+struct NcclCallRecord {
+  RecordHeader header;  // name = NCCL's function without its prefix, "AllReduce", …
+  uint64_t ticks;
+  uint64_t communicator;  // NcclCommunicatorRecord::hash
+  int64_t sequence;       // per function and communicator, -1 none (transfers)
+  uint64_t count;         // elements, as the caller gave them
+  uint32_t datatype;      // "ncclFloat32", …
+  uint32_t algorithm;     // "RING", …; 0 none
+  uint32_t protocol;      // "LL", …; 0 none
+  int32_t root_or_peer;   // rank in the communicator
+  uint8_t channels;
+  uint8_t is_collective;  // 0: point-to-point
+  uint8_t reserved0[2];
+  uint32_t reserved1;
+};
+
 template <typename Record>
 inline constexpr bool kIsOneCell = sizeof(Record) == kCellBytes;
 static_assert(kIsOneCell<ThreadRecord> && kIsOneCell<CpuOpRecord> && kIsOneCell<CollectiveRecord>);
@@ -298,6 +329,7 @@ static_assert(kIsOneCell<CollectiveEnqueueRecord> && kIsOneCell<CommunicatorReco
 static_assert(kIsOneCell<MemoryRecord> && kIsOneCell<RangeRecord> && kIsOneCell<RangeStartRecord>);
 static_assert(kIsOneCell<RangeEndRecord> && kIsOneCell<MarkRecord> && kIsOneCell<LossRecord>);
 static_assert(kIsOneCell<NoteRecord> && kIsOneCell<AsyncBeginRecord> && kIsOneCell<AsyncEndRecord>);
+static_assert(kIsOneCell<NcclCommunicatorRecord> && kIsOneCell<NcclCallRecord>);
 static_assert(kIsOneCell<PayloadSchemaRecord> && kIsOneCell<ThreadNameRecord>);
 
 }  // namespace tutti::wire

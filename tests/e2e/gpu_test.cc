@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <fstream>
+#include <map>
 #include <string>
 
 #include "tests/e2e/gpu_job.h"
@@ -96,6 +99,65 @@ TEST_F(GpuTest, WithoutAGpuToTraceTheJobIsRecordedAllTheSame) {
       Text(rank, "SELECT detail || '; ' || advice FROM trace_stat"),
       HasSubstr("another tool has CUPTI: CUPTI for Nsight Systems (error 39); run without"));
 }
+
+#ifdef TUTTI_MNIST_MLP
+struct Truth {
+  int64_t count = 0;
+  int64_t ticks = 0;
+};
+
+class GlooGpuTest : public GpuTest {
+ protected:
+  // What the GPU of |rank| says that it recorded, by kind of record.
+  std::map<int, Truth> TruthOf(int rank) {
+    std::map<int, Truth> truth;
+    std::ifstream file(Path("truth.") + std::to_string(rank));
+    int kind = 0;
+    Truth told;
+    while (file >> kind >> told.count >> told.ticks) truth[kind] = told;
+    return truth;
+  }
+  // Rows and their time against the truth; ticks are told by the trace's own clock readings.
+  void ExpectTable(schema::Database& rank, const std::string& table, const Truth& truth) {
+    EXPECT_EQ(Number(rank, "SELECT count(*) FROM " + table), truth.count) << table;
+    const auto spread = [&](const std::string& column) {
+      return static_cast<double>(
+          Number(rank, "SELECT max(" + column + ") - min(" + column + ") FROM clock_sync"));
+    };
+    const double ns = static_cast<double>(truth.ticks) * spread("trace_ns") / spread("ticks");
+    EXPECT_NEAR(static_cast<double>(Number(rank, "SELECT sum(end_ns - begin_ns) FROM " + table)),
+                ns, ns * 1e-3)
+        << table;
+  }
+};
+
+// A job that trains with Gloo and has a scripted GPU besides: both are in the trace, to the count.
+TEST_F(GlooGpuTest, CpuTrainingAndGpuWorkStandSideBySide) {
+  const Finished finished =
+      Record({"--nproc", "2"}, {TUTTI_MNIST_MLP, "--steps", "30"},
+             {"LD_PRELOAD=" TUTTI_FAKE_CUPTI, "TUTTI_CUPTI_LIBRARY=" TUTTI_FAKE_CUPTI,
+              "TUTTI_FAKE_GPU_TRUTH=" + Path("truth.")});
+  ASSERT_EQ(finished.exit_status, 0) << finished.err;
+  for (const int number : {0, 1}) {
+    SCOPED_TRACE(number);
+    auto rank = Open("rank-0000" + std::to_string(number) + ".sqlite");
+    const auto truth = TruthOf(number);
+    ASSERT_TRUE(truth.contains(10)) << "the GPU did nothing";
+    ExpectTable(rank, "kernel", truth.at(10));
+    ExpectTable(rank, "memcpy", truth.at(1));
+    ExpectTable(rank, "api_call", truth.at(5));
+    EXPECT_EQ(Number(rank, "SELECT count(*) FROM step"), 30);
+    EXPECT_GT(Number(rank, "SELECT count(*) FROM cpu_op"), 0);
+    EXPECT_GT(Number(rank, "SELECT count(*) FROM collective_source WHERE origin = 'gloo_op'"), 0);
+    EXPECT_EQ(Number(rank, "SELECT count(*) FROM collective_source WHERE origin = 'kernel'"),
+              Number(rank, "SELECT count(*) FROM v_kernel WHERE name LIKE 'nccl%'"));
+    EXPECT_EQ(Number(rank, "SELECT count(*) FROM trace_stat WHERE severity <> 'info'"), 0);
+  }
+  const Finished report = Running({TUTTI_PROGRAM, "report", Path("run")}, {}, directory_).Wait();
+  EXPECT_EQ(report.exit_status, 0) << report.err;
+  EXPECT_THAT(report.out, HasSubstr("gemm(float*, float*, int)"));
+}
+#endif
 
 }  // namespace
 }  // namespace tutti::e2e

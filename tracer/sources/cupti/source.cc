@@ -287,6 +287,8 @@ bool Start() noexcept {
 }
 
 void StartIfReady() noexcept {
+  // Of the two callers, each of which has just made one of these true, at least one sees both.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
   if (!Source::cuda_seen.load(std::memory_order_acquire) || !Captures(wire::kCaptureCupti)) return;
   auto step = Source::Step::kWaiting;
   if (!Source::step.compare_exchange_strong(step, Source::Step::kStarting)) return;

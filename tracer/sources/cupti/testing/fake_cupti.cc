@@ -5,10 +5,13 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "tracer/sources/cupti/testing/fake_options.h"
@@ -42,6 +45,13 @@ struct State {
   size_t dropped = 0;
   uint64_t given = 0;
   uint64_t refused = 0;
+  struct Sum {
+    uint64_t count = 0;
+    uint64_t ticks = 0;
+  };
+  std::map<int, Sum> truth;  // by kind
+  std::string truth_path;
+  bool ended = false;  // the forced flush has been
 };
 
 State& It() {
@@ -75,6 +85,41 @@ size_t BytesOf(uint32_t kind) {
     default:
       return 0;
   }
+}
+
+// Where the begin of a record lies, which its end follows; 0: it has none.
+size_t TimesOf(int kind) {
+  switch (kind) {
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+      return offsetof(Kernel, start);
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+      return offsetof(Copy, start);
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
+      return offsetof(CUpti_ActivityAPI, start);
+    default:
+      return 0;
+  }
+}
+
+void CountTruth(State& state, int kind, const void* record) {
+  State::Sum& sum = state.truth[kind];
+  ++sum.count;
+  const size_t offset = TimesOf(kind);
+  if (offset == 0) return;
+  uint64_t times[2];
+  std::memcpy(times, static_cast<const uint8_t*>(record) + offset, sizeof(times));
+  sum.ticks += times[1] - times[0];
+}
+
+void WriteTruth(const State& state) {
+  if (state.truth_path.empty()) return;
+  std::FILE* file = std::fopen(state.truth_path.c_str(), "w");
+  if (file == nullptr) return;
+  for (const auto& [kind, sum] : state.truth) {
+    std::fprintf(file, "%d %llu %llu\n", kind, static_cast<unsigned long long>(sum.count),
+                 static_cast<unsigned long long>(sum.ticks));
+  }
+  std::fclose(file);
 }
 
 void GiveBack(State& state, uint8_t* buffer, size_t size, size_t valid) {
@@ -158,7 +203,7 @@ void Add(const void* record, size_t bytes) {
   const std::lock_guard lock(state.mutex);
   int kind = 0;
   std::memcpy(&kind, record, sizeof(kind));
-  if (state.request == nullptr || !state.kinds.contains(kind)) return;
+  if (state.request == nullptr || state.ended || !state.kinds.contains(kind)) return;
   if (state.options.drops_records > 0) {
     --state.options.drops_records;
     ++state.dropped;
@@ -170,6 +215,7 @@ void Add(const void* record, size_t bytes) {
     return;
   }
   std::memcpy(room, record, bytes);
+  CountTruth(state, kind, record);
 }
 
 void AddDevice() {
@@ -262,6 +308,11 @@ void AddCommandBufferFull(uint64_t begin, uint64_t end) {
   full.end = end;
   full.overheadData = std::calloc(1, sizeof(CUpti_ActivityOverheadCommandBufferFullData));
   AddRecord(full);
+}
+
+void WriteTruthTo(const std::string& path) {
+  const std::lock_guard lock(It().mutex);
+  It().truth_path = path;
 }
 
 uint64_t BuffersGiven() {
@@ -358,6 +409,8 @@ CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flag) {
   if (It().complete != nullptr) tutti::fake_cupti::CloseBuffer(It());
   if ((flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0) {
     State& state = It();
+    state.ended = true;
+    tutti::fake_cupti::WriteTruth(state);
     if (state.held != nullptr) {
       tutti::fake_cupti::GiveBack(state, state.held, state.buffer_bytes, state.held_bytes);
       state.held = nullptr;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace tutti::fake_cupti {
 
@@ -42,6 +43,10 @@ void AddFill(const Work& work, uint64_t bytes);
 void AddStreamWait(uint32_t stream, uint64_t begin, uint64_t end, uint32_t correlation);
 // With data of the heap in it, which the tool must free.
 void AddCommandBufferFull(uint64_t begin, uint64_t end);
+
+// At the forced flush, with which recording ends, writes "kind count ticks" for each kind of
+// record to |path|: how many were recorded, and the sum of their lengths.
+void WriteTruthTo(const std::string& path);
 
 // How many buffers the tool has given, and how many it did not when asked.
 uint64_t BuffersGiven();
