@@ -189,12 +189,10 @@ int RunRecording(const RecordOptions& options, const std::string& tracer,
 }  // namespace
 
 const std::vector<Source>& AvailableSources() {
-  static const std::vector<Source> sources = {{"torch", wire::kCaptureTorch},
-                                              {"nvtx", wire::kCaptureNvtx},
-                                              {"memory", wire::kCaptureMemory},
-                                              {"cupti", wire::kCaptureCupti},
-                                              {"nccl", wire::kCaptureNccl},
-                                              {"system", 0}};
+  static const std::vector<Source> sources = {
+      {"torch", wire::kCaptureTorch},   {"nvtx", wire::kCaptureNvtx},
+      {"memory", wire::kCaptureMemory}, {"cupti", wire::kCaptureCupti},
+      {"nccl", wire::kCaptureNccl},     {"system", 0}};
   return sources;
 }
 
