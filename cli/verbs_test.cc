@@ -326,6 +326,22 @@ TEST_F(Verbs, AMisspeltOptionInAFileIsAnError) {
       << outcome.err;
 }
 
+TEST_F(Verbs, DoctorSaysOfEachCheckWhatItFound) {
+  const Outcome text = Tutti("doctor " + Quoted(run_));
+  EXPECT_NE(text.out.find("clock_source"), std::string::npos) << text.err;
+  EXPECT_NE(text.out.find("torch_version"), std::string::npos);
+  const Outcome outcome = Tutti("doctor --json");
+  const auto json = nlohmann::json::parse(outcome.out, nullptr, false);
+  ASSERT_TRUE(json.is_object()) << outcome.out;
+  EXPECT_EQ(json["schema"], "tutti.doctor/1");
+  bool has_problem = false;
+  for (const auto& check : json["checks"]) has_problem |= check["health"] == "problem";
+  EXPECT_EQ(outcome.exit_code, has_problem ? 1 : 0);
+  const Outcome missing = Tutti("doctor --data /nonexistent");
+  EXPECT_EQ(missing.exit_code, 3);
+  EXPECT_EQ(missing.err, "tutti: /nonexistent: no such file or folder\n");
+}
+
 TEST_F(Verbs, CompletionPrintsScripts) {
   EXPECT_NE(Tutti("completion bash").out.find("complete -o default -F _tutti tutti"),
             std::string::npos);
