@@ -56,7 +56,8 @@ class ScalarsTest(unittest.TestCase):
         tutti("export", self.run_folder, "--to", "tensorboard", "-f", "-o", self.folder / "board")
         for rank in (0, 1):
             board = self.board(f"rank-0000{rank}")
-            rows = self.query("SELECT s.number, w.end_ns, b.* FROM step_breakdown AS b JOIN run_step"
+            rows = self.query("SELECT s.number, w.end_ns, b.* FROM step_breakdown AS b"
+                              " JOIN run_step"
                               " AS s USING (step) JOIN step_window AS w USING (rank, step)"
                               f" WHERE rank = {rank}")
             self.assertEqual(len(rows), STEPS)
@@ -89,7 +90,8 @@ class ScalarsTest(unittest.TestCase):
     def check_all_ranks(self, board):
         rows = self.query("SELECT s.number, s.step_period_ns, avg(b.step_ns) AS mean_ns,"
                           " sum(t.samples) AS samples FROM run_step AS s JOIN step_breakdown AS b"
-                          " USING (step) LEFT JOIN step_batch AS t USING (rank, step) GROUP BY step")
+                          " USING (step) LEFT JOIN step_batch AS t USING (rank, step)"
+                          " GROUP BY step")
         times, periods = (self.scalars(board, f"step/{what}_ms") for what in ("time", "period"))
         parts = [self.scalars(board, f"breakdown_ms/{part}") for part in PARTS]
         for row in rows:
