@@ -43,7 +43,7 @@ Result<Analysis> Analyze(const std::string& run_or_file, const AnalyzeOptions& o
 // the analyzer or other options made it. A file with derived tables is taken as it is.
 Result<Analysis> EnsureAnalyzed(const std::string& run_or_file, const AnalyzeOptions& options);
 
-enum class ReportFormat { kText, kJson, kMarkdown };
+enum class ReportFormat { kText, kJson, kMarkdown, kHtml };
 
 struct ReportOptions {
   ReportFormat format = ReportFormat::kText;

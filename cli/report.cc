@@ -12,6 +12,7 @@
 #include "cli/open_run.h"
 #include "cli/progress.h"
 #include "cli/verb.h"
+#include "common/output_file.h"
 
 namespace tutti::cli {
 namespace {
@@ -22,6 +23,8 @@ using analyzer::ReportFormat;
 struct ReportArguments {
   std::string run;
   ReportFormat format = ReportFormat::kText;
+  std::string output;  // "": standard output
+  bool force = false;
   std::vector<std::string> fail_on;
   bool strict = false;
   int64_t max_loss = 0;
@@ -61,6 +64,14 @@ Result<bool> IsPartial(const std::string& analysis, int64_t max_loss) {
   return true;
 }
 
+// To standard output, or as a file that appears when it is complete.
+Status Deliver(const ReportArguments& arguments, const std::string& report) {
+  if (arguments.output.empty()) return WriteOut(report);
+  TUTTI_ASSIGN_OR_RETURN(OutputFile file, OutputFile::Create(arguments.output, arguments.force));
+  file.Write(report);
+  return file.Finish();
+}
+
 Result<int> Report(const ReportArguments& arguments, const Invocation& invocation) {
   TUTTI_ASSIGN_OR_RETURN(const auto gates, ParseGates(arguments.fail_on));
   TUTTI_ASSIGN_OR_RETURN(const std::string run, OpenRun(arguments.run));
@@ -69,9 +80,9 @@ Result<int> Report(const ReportArguments& arguments, const Invocation& invocatio
   TUTTI_ASSIGN_OR_RETURN(const analyzer::Analysis analysis, analyzer::EnsureAnalyzed(run, analyze));
   analyzer::ReportOptions options;
   options.format = invocation.json ? ReportFormat::kJson : arguments.format;
-  options.colour = UseColor(invocation.color, STDOUT_FILENO);
+  options.colour = arguments.output.empty() && UseColor(invocation.color, STDOUT_FILENO);
   TUTTI_ASSIGN_OR_RETURN(const std::string report, analyzer::RenderReport(analysis.path, options));
-  TUTTI_RETURN_IF_ERROR(WriteOut(report));
+  TUTTI_RETURN_IF_ERROR(Deliver(arguments, report));
   TUTTI_ASSIGN_OR_RETURN(const bool tripped, AnyTripped(analysis.path, gates));
   if (tripped) return kExitGateTripped;
   if (!arguments.strict) return kExitDone;
@@ -85,12 +96,19 @@ void AddOptions(CLI::App& report, ReportArguments& arguments) {
                   "A run's folder, one trace or run.sqlite, or files of other tools")
       ->required()
       ->option_text("RUN|FILE");
-  report.add_option("--format", arguments.format, "text, json (schema tutti.report/1) or md")
+  report
+      .add_option(
+          "--format", arguments.format,
+          "text, json (schema tutti.report/1), md, or html, one page that needs nothing else")
       ->transform(OneOf<ReportFormat>({{"text", ReportFormat::kText},
                                        {"json", ReportFormat::kJson},
-                                       {"md", ReportFormat::kMarkdown}}))
+                                       {"md", ReportFormat::kMarkdown},
+                                       {"html", ReportFormat::kHtml}}))
       ->envname("TUTTI_FORMAT")
-      ->option_text("text|json|md");
+      ->option_text("text|json|md|html");
+  report.add_option("-o,--output", arguments.output, "Write into this file")->option_text("FILE");
+  report.add_flag("-f,--force", arguments.force, "Replace the file if it is there")
+      ->envname("TUTTI_FORCE");
   report
       .add_option("--fail-on", arguments.fail_on,
                   "Exit 1 if this finding, part of the step, exposed_comm or any finding takes at "

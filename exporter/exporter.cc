@@ -5,9 +5,9 @@
 #include <optional>
 #include <utility>
 
+#include "common/output_file.h"
 #include "exporter/chrome/chrome_export.h"
 #include "exporter/csv/csv_export.h"
-#include "exporter/output_file.h"
 #include "exporter/perfetto/perfetto_export.h"
 #include "exporter/prometheus/metrics_export.h"
 #include "exporter/run_analysis.h"

@@ -161,6 +161,20 @@ CREATE TABLE step_overlap (
   PRIMARY KEY (step, rank)
 ) STRICT, WITHOUT ROWID;
 
+-- When things go on in the median step (of the steps that count, the one with the median
+-- step_period_ns), on each rank. Written by passes/overlap.cc.
+CREATE TABLE median_step_span (
+  rank     INTEGER NOT NULL REFERENCES rank (rank),
+  step     INTEGER NOT NULL REFERENCES run_step (step),  -- the same in every row
+  kind     TEXT NOT NULL CHECK (kind IN ('compute', 'comm_transfer', 'comm_wait', 'comm_unsplit', 'copy', 'input_wait', 'sync')),
+                              -- what goes on, whatever else does: 'compute' hides what runs under it
+  begin_ns INTEGER NOT NULL,  -- inside the step's window
+  end_ns   INTEGER NOT NULL,  -- the same
+  busy_ns  INTEGER NOT NULL CHECK (busy_ns BETWEEN 1 AND end_ns - begin_ns),  -- of it in fact: less than its length where spans were joined
+                              -- across the shortest gaps, to keep them few
+  PRIMARY KEY (rank, kind, begin_ns)
+) STRICT, WITHOUT ROWID;
+
 -- Communicators over ranks: (backend, uid or global ranks, ordinal), never a local
 -- pointer. Written by passes/collective.cc.
 CREATE TABLE run_communicator (

@@ -162,6 +162,16 @@ struct StepOverlapRow {
   TUTTI_ROW(StepOverlapRow, "step_overlap", rank, step, comm_ns, exposed_ns)
 };
 
+struct MedianStepSpanRow {
+  int64_t rank = 0;
+  int64_t step = 0;
+  std::string kind = {};
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  int64_t busy_ns = 0;
+  TUTTI_ROW(MedianStepSpanRow, "median_step_span", rank, step, kind, begin_ns, end_ns, busy_ns)
+};
+
 struct RunCommunicatorRow {
   int64_t id = 0;
   std::string backend = {};
@@ -629,15 +639,14 @@ struct FindingEvidenceRow {
 };
 
 // Every derived table, in the order of derived.sql.
-using AllDerivedRows =
-    std::tuple<RunMetaRow, InputFileRow, RankRow, DataIssueRow, PassRunRow, LaneRow, RunStepRow,
-               StepWindowRow, StepBreakdownRow, StepWaitForRow, StepOverlapRow, RunCommunicatorRow,
-               RunCommunicatorMemberRow, CollectiveRow, CollectiveCallRow, StepBackwardRow,
-               StepInputRow, LoaderRow, MemoryPeakRow, MemoryTimelineRow, MemoryHolderRow,
-               MemoryStateRow, OpStatsRow, DeviceSummaryRow, StepDeviceRow, StreamIdleRow,
-               StreamConcurrencyRow, StepCategoryRow, StepKernelRow, GraphNodeRow, LaunchStatsRow,
-               StreamQueueRow, QueueTimelineRow, CopyStatsRow, StepBatchRow, StepLatenessRow,
-               StragglerRow, RunMetricRow, PartSummaryRow, RankPartSummaryRow, RankSummaryRow,
-               CollectiveSummaryRow, FindingRow, FindingRankRow, FindingEvidenceRow>;
+using AllDerivedRows = std::tuple<
+    RunMetaRow, InputFileRow, RankRow, DataIssueRow, PassRunRow, LaneRow, RunStepRow, StepWindowRow,
+    StepBreakdownRow, StepWaitForRow, StepOverlapRow, MedianStepSpanRow, RunCommunicatorRow,
+    RunCommunicatorMemberRow, CollectiveRow, CollectiveCallRow, StepBackwardRow, StepInputRow,
+    LoaderRow, MemoryPeakRow, MemoryTimelineRow, MemoryHolderRow, MemoryStateRow, OpStatsRow,
+    DeviceSummaryRow, StepDeviceRow, StreamIdleRow, StreamConcurrencyRow, StepCategoryRow,
+    StepKernelRow, GraphNodeRow, LaunchStatsRow, StreamQueueRow, QueueTimelineRow, CopyStatsRow,
+    StepBatchRow, StepLatenessRow, StragglerRow, RunMetricRow, PartSummaryRow, RankPartSummaryRow,
+    RankSummaryRow, CollectiveSummaryRow, FindingRow, FindingRankRow, FindingEvidenceRow>;
 
 }  // namespace tutti::schema

@@ -129,6 +129,7 @@ Json RankOf(const ReportData& data, const schema::RankRow& rank) {
 
 Json CollectiveOf(const ReportData& data, const schema::CollectiveSummaryRow& row) {
   Json json;
+  json["communicator_id"] = row.communicator_id < 0 ? Json(nullptr) : Json(row.communicator_id);
   json["backend"] = nullptr;
   json["group"] = nullptr;
   json["group_size"] = nullptr;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "analyzer/report/report_data.h"
+#include "analyzer/report/series.h"
 
 namespace tutti::analyzer {
 
@@ -18,5 +19,7 @@ std::string RenderText(const ReportData& data, TextStyle style);
 std::string RenderJson(const ReportData& data);
 // For a comment on a pull request: GitHub's Markdown, below 60,000 bytes.
 std::string RenderMarkdown(const ReportData& data);
+// For people in a browser: one self-contained page of bounded size that fetches nothing.
+std::string RenderHtml(const ReportData& data, const ReportSeries& series);
 
 }  // namespace tutti::analyzer

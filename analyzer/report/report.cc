@@ -82,6 +82,10 @@ Result<std::string> RenderReport(const std::string& analysis_path, const ReportO
       return RenderJson(data);
     case ReportFormat::kMarkdown:
       return RenderMarkdown(data);
+    case ReportFormat::kHtml: {
+      TUTTI_ASSIGN_OR_RETURN(const ReportSeries series, ReadReportSeries(analysis_path, data));
+      return RenderHtml(data, series);
+    }
     case ReportFormat::kText:
       break;
   }

@@ -23,8 +23,8 @@
 #include <string>
 #include <vector>
 
+#include "common/output_file.h"
 #include "common/status.h"
-#include "exporter/output_file.h"
 #include "schema/database.h"
 
 namespace tutti::exporter::chrome {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "exporter/output_file.h"
+#include "common/output_file.h"
 #include "schema/catalog.h"
 
 namespace tutti::exporter::csv {

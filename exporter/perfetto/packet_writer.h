@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "exporter/output_file.h"
+#include "common/output_file.h"
 
 namespace tutti::exporter::perfetto {
 

@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
+#include "common/output_file.h"
 #include "common/status.h"
-#include "exporter/output_file.h"
 #include "exporter/perfetto/lane_writer.h"
 #include "exporter/perfetto/packet_writer.h"
 #include "schema/database.h"

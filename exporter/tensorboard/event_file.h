@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/output_file.h"
 #include "common/status.h"
-#include "exporter/output_file.h"
 
 namespace tutti::exporter::tensorboard {
 

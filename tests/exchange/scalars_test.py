@@ -57,8 +57,8 @@ class ScalarsTest(unittest.TestCase):
         for rank in (0, 1):
             board = self.board(f"rank-0000{rank}")
             rows = self.query("SELECT s.number, w.end_ns, b.* FROM step_breakdown AS b"
-                              " JOIN run_step"
-                              " AS s USING (step) JOIN step_window AS w USING (rank, step)"
+                              " JOIN run_step AS s USING (step)"
+                              " JOIN step_window AS w USING (rank, step)"
                               f" WHERE rank = {rank}")
             self.assertEqual(len(rows), STEPS)
             for tag, column in [("step/time_ms", "step_ns"),

@@ -13,7 +13,7 @@ check() { # check NAME COMMAND...
 
 files() { git ls-files -z -- "$@"; }
 
-format() { files '*.h' '*.cc' '*.c' | xargs -0 -r clang-format --dry-run -Werror; }
+format() { files '*.h' '*.cc' '*.c' '*.js' | xargs -0 -r clang-format --dry-run -Werror; }
 spelling() {
   files . | xargs -0 codespell -L ot,nd,te,ans,kown,onother --skip 'tools/setup/requirements-*'
 }

@@ -1,4 +1,4 @@
-#include "exporter/output_file.h"
+#include "common/output_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <utility>
 
-namespace tutti::exporter {
+namespace tutti {
 namespace {
 
 constexpr size_t kBufferBytes = 1 << 20;
@@ -76,4 +76,4 @@ Status MakeFolder(const std::string& path) {
   return OkStatus();
 }
 
-}  // namespace tutti::exporter
+}  // namespace tutti

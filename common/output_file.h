@@ -7,7 +7,7 @@
 
 #include "common/status.h"
 
-namespace tutti::exporter {
+namespace tutti {
 
 class OutputFile {
  public:
@@ -36,4 +36,4 @@ class OutputFile {
 // Makes a folder, and those above it, for files of mode 0600.
 Status MakeFolder(const std::string& path);
 
-}  // namespace tutti::exporter
+}  // namespace tutti

@@ -1,0 +1,74 @@
+// What costs time and what to do about it, the most expensive first.
+
+function drawFindings(main) {
+  const section = el("section", {id: "findings"}, el("h2", {}, "Findings"));
+  main.append(section);
+  if (report.findings.length === 0) {
+    section.append(el("p", {}, "Nothing costs at least 5 % of a step beyond its noise."));
+    return;
+  }
+  section.append(
+      el("p", {class: "quiet"},
+         "Ranked by what a step would save at most if the cause were gone. " +
+             "No time is charged to two findings."));
+  const most = Math.max(...report.findings.map(({share}) => share ?? 0));
+  report.findings.forEach((finding, index) => section.append(drawFinding(finding, index, most)));
+}
+
+function drawFinding(finding, index, most) {
+  const id = finding.number ?? index + 1;
+  const cost = finding.cost_ns === null ?
+      el("span", {class: "cost"}, "the job stopped") :
+      el("span", {class: "cost"}, "up to ",
+         figure(withMs(finding.cost_ns), SQL.finding(id, "cost_ns"), finding.cost_ns),
+         " per step (", figure(percent(finding.share), SQL.finding(id, "share"), finding.share),
+         ")");
+  const steps = finding.first_step === null ? "" : stepsName(finding.first_step, finding.last_step);
+  const isAll = finding.ranks.length === report.run.ranks;
+  return el(
+      "div", {class: "finding"}, el("h3", {}, `${index + 1}. ${finding.id}`, cost),
+      finding.share !== null && bar(finding.share / (most || 1)), el("p", {}, finding.title),
+      el("p", {class: "do"}, el("strong", {}, "Do: "), finding.advice),
+      el("p", {class: "quiet small"}, `Confidence ${finding.confidence}: ${finding.reason}. `,
+         isAll ? "All ranks. " :
+                 finding.ranks.length > 0 &&
+                 `${finding.ranks.length === 1 ? "Rank" : "Ranks"} ${rankList(finding.ranks)}. `,
+         steps && `Seen in ${plural(finding.steps_seen, "step")}, ${steps}. `,
+         !isAll && finding.ranks.length > 0 && focusButton(finding.ranks)),
+      el("details", {}, el("summary", {}, "What this rests on"),
+         finding.formula && el("p", {class: "small"}, `Cost: ${finding.formula}.`),
+         el("ul", {}, finding.evidence.map(evidenceItem))));
+}
+
+function rankList(ranks) {
+  return ranks.length > 12 ? `${ranks.slice(0, 12).join(", ")} and ${ranks.length - 12} more` :
+                             ranks.join(", ");
+}
+
+function focusButton(ranks) {
+  const button = el("button", {type: "button"}, "Show only these ranks");
+  button.addEventListener("click", () => {
+    selection.change({ranks: new Set(ranks)});
+    document.getElementById("steps").scrollIntoView();
+  });
+  return button;
+}
+
+// The row that shows it, as a query; of a raw table the rank's own.
+function evidenceItem(evidence) {
+  const text = `${evidence.rank === null ? "" : `rank ${evidence.rank}: `}${evidence.note}`;
+  if (evidence.row_id === null)
+    return el("li", {}, text, el("span", {class: "quiet"}, ` (${evidence.table})`));
+  const key = DATA.derived_keys[evidence.table];
+  const conditions = [`${key ?? "id"} = ${evidence.row_id}`];
+  const isByRank = key === "step" || !(evidence.table in DATA.derived_keys);
+  if (evidence.rank !== null && isByRank) conditions.push(`rank = ${evidence.rank}`);
+  const query =
+      el("button", {
+        type: "button",
+        class: "figure",
+        "data-sql": `SELECT * FROM ${evidence.table} WHERE ${conditions.join(" AND ")}`
+      },
+         `${evidence.table} ${evidence.row_id}`);
+  return el("li", {}, text, " (", query, ")");
+}
