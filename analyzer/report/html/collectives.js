@@ -2,11 +2,12 @@
 
 function drawCollectives(main) {
   if (report.collectives.length === 0) return;
-  const section = el(
-      "section", {id: "collectives"}, el("h2", {}, "Collectives"),
-      el("p", {class: "quiet"},
-         "Skew is the time from the first rank's arrival at a collective to the last one's: " +
-             "until then nobody can begin, and those who came early wait. Transfer is what is left."));
+  const section =
+      el("section", {id: "collectives"}, el("h2", {}, "Collectives"),
+         el("p", {class: "quiet"},
+            "Skew is the time from the first rank's arrival at a collective to the last one's: " +
+                "until then nobody can begin, and those who came early wait. Transfer is what is " +
+                "left."));
   const charts = el("div", {class: "two"});
   section.append(charts);
   if (series.lateness.length > 1) charts.append(lateChart());

@@ -10,12 +10,11 @@ function drawFindings(main) {
   section.append(
       el("p", {class: "quiet"},
          "Ranked by what a step would save at most if the cause were gone. " +
-             "No time is charged to two findings."));
-  const most = Math.max(...report.findings.map(({share}) => share ?? 0));
-  report.findings.forEach((finding, index) => section.append(drawFinding(finding, index, most)));
+             "No time is charged to two findings; the bar is the share of a step."));
+  report.findings.forEach((finding, index) => section.append(drawFinding(finding, index)));
 }
 
-function drawFinding(finding, index, most) {
+function drawFinding(finding, index) {
   const id = finding.number ?? index + 1;
   const cost = finding.cost_ns === null ?
       el("span", {class: "cost"}, "the job stopped") :
@@ -27,7 +26,7 @@ function drawFinding(finding, index, most) {
   const isAll = finding.ranks.length === report.run.ranks;
   return el(
       "div", {class: "finding"}, el("h3", {}, `${index + 1}. ${finding.id}`, cost),
-      finding.share !== null && bar(finding.share / (most || 1)), el("p", {}, finding.title),
+      finding.share !== null && bar(finding.share), el("p", {}, finding.title),
       el("p", {class: "do"}, el("strong", {}, "Do: "), finding.advice),
       el("p", {class: "quiet small"}, `Confidence ${finding.confidence}: ${finding.reason}. `,
          isAll ? "All ranks. " :

@@ -144,8 +144,10 @@ function drawHeatMap(main) {
       "section", {id: "heat-map"}, el("h2", {}, "Rank by step"),
       el("p", {class: "quiet"},
          "A row is a rank, a column a step. A row that stands out is a slow rank, a column a " +
-             "step that was slow for all. Ranks wait for each other, so a late one shows in the waits of the others: " +
-             "what differs most between the ranks is shown first. Choose a cell to see its rank alone. ",
+             "step that was slow for all. Ranks wait for each other, so a late one shows in the " +
+             "waits of the others: " +
+             "what differs most between the ranks is shown first. Choose a cell to see its rank " +
+             "alone. ",
          groupedNote()),
       el("p", {}, el("label", {}, "Show ", choice), " ", extent),
       el("div", {class: "heat"}, labels, el("div", {class: "heat-plot"}, canvas, axis)), scale,

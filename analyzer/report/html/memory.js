@@ -2,14 +2,15 @@
 
 function drawMemory(main) {
   if (report.memory.length === 0) return;
-  const section = el(
-      "section", {id: "memory"}, el("h2", {}, "Memory"),
-      el("p", {class: "quiet"},
-         "The most that was allocated at a time, of each rank and device; the line is the highest " +
-             "point of each stretch of time. Memory that grows from step to step leaks. ",
-         series.memory_left_out > 0 &&
-             `Lines of the ${series.memory.length} highest peaks of ` +
-                 `${series.memory.length + series.memory_left_out}.`));
+  const section =
+      el("section", {id: "memory"}, el("h2", {}, "Memory"),
+         el("p", {class: "quiet"},
+            "The most that was allocated at a time, of each rank and device; the line is the " +
+                "highest " +
+                "point of each stretch of time. Memory that grows from step to step leaks. ",
+            series.memory_left_out > 0 &&
+                `Lines of the ${series.memory.length} highest peaks of ` +
+                    `${series.memory.length + series.memory_left_out}.`));
   const place = el("div");
   const draw = () => place.replaceChildren(memorySvg());
   selection.listeners.push(draw);

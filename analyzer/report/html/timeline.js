@@ -49,19 +49,20 @@ function drawTimeline(main) {
   };
   const kinds =
       Object.keys(KIND_COLOURS).filter((kind) => timeline.ranks.some(({spans}) => spans[kind]));
-  main.append(el(
-      "section", {id: "timeline"}, el("h2", {}, `The median step (step ${timeline.number})`),
-      el("p", {class: "quiet"},
-         "Communication below compute is hidden; communication below nothing is what a step waits " +
-             "for. ",
-         timeline.left_out > 0 &&
-             `This file has ${timeline.ranks.length} of ${
-                 timeline.ranks.length + timeline.left_out} ` +
-                 "ranks, those that a finding singles out first. ",
-         timeline.is_coarse && "Spans with very short gaps between them are drawn as one."),
-      el("div", {class: "legend"},
-         kinds.map((kind) => el("span", {}, swatch(KIND_COLOURS[kind]), KIND_NAMES[kind]))),
-      place));
+  main.append(
+      el("section", {id: "timeline"}, el("h2", {}, `The median step (step ${timeline.number})`),
+         el("p", {class: "quiet"},
+            "Communication below compute is hidden; communication below nothing is what a step " +
+                "waits " +
+                "for. ",
+            timeline.left_out > 0 &&
+                `This file has ${timeline.ranks.length} of ${
+                    timeline.ranks.length + timeline.left_out} ` +
+                    "ranks, those that a finding singles out first. ",
+            timeline.is_coarse && "Spans with very short gaps between them are drawn as one."),
+         el("div", {class: "legend"},
+            kinds.map((kind) => el("span", {}, swatch(KIND_COLOURS[kind]), KIND_NAMES[kind]))),
+         place));
   selection.listeners.push(draw);
   draw();
 }
