@@ -293,6 +293,22 @@ TEST_F(ByteSourceTest, ReadsWhatAnArchiveThatWasCutOffStillHolds) {
   EXPECT_THAT(error, HasSubstr("cut off"));
 }
 
+TEST_F(ByteSourceTest, ReadsNoFurtherThanAnArchiveThatWasCutOffAnywhere) {
+  const std::string whole = Zipped({{"a", "[1]", 0, "[1]"}, {"b", "[2,3]", 0, "[2,3]"}});
+  for (size_t kept = 4; kept < whole.size() - 30; ++kept) {
+    const std::string path = Write(whole.substr(0, kept));
+    const auto archive = ListZip(path);
+    if (!archive.ok()) continue;
+    for (const ZipMember& member : archive->members) {
+      auto source = OpenZipMember(path, member);
+      std::string error;
+      if (source.ok()) {
+        EXPECT_LE(ReadAll(**source, 10, &error).size(), kept);
+      }
+    }
+  }
+}
+
 // As archives are written to a pipe: sizes and checksum stand behind the data.
 TEST_F(ByteSourceTest, FindsTheEndsOfMembersWithoutSizes) {
   const std::string text = Text();
