@@ -63,7 +63,8 @@ void EventRows::OnProblem(Problem problem, int64_t count, int64_t offset) {
 }
 
 EventRows::Category& EventRows::CategoryOf(std::string_view token) {
-  if (last_category_ != nullptr && *last_category_text_ == token) return *last_category_;
+  auto*& last = last_categories_[token.size() % last_categories_.size()];
+  if (last != nullptr && last->first == token) return last->second;
   auto found = categories_.find(token);
   if (found == categories_.end()) {
     const bool is_full = categories_.size() >= kMostCategories;
@@ -71,8 +72,7 @@ EventRows::Category& EventRows::CategoryOf(std::string_view token) {
     const std::string text = DecodeString(found->first);
     found->second = {KindOf(text), context_.sink.Intern(text), 0, 0};
   }
-  last_category_text_ = &found->first;
-  last_category_ = &found->second;
+  last = &*found;
   return found->second;
 }
 

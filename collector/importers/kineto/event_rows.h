@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "collector/importers/kineto/category.h"
@@ -74,8 +75,8 @@ class EventRows final : public TraceHandler {
   SpanPairs pairs_;
   TraceKeys keys_;
   std::map<std::string, Category, std::less<>> categories_;
-  const std::string* last_category_text_ = nullptr;
-  Category* last_category_ = nullptr;
+  // The last of each length: a trace has few categories, and they take turns.
+  std::array<std::pair<const std::string, Category>*, 32> last_categories_{};
   std::array<int64_t, kArgCount> unstored_{};  // arguments that no table holds
   std::array<int64_t, kArgCount> unstored_offsets_{};
   std::map<std::string, UnknownArg, std::less<>> unknown_args_;

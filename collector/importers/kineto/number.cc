@@ -141,6 +141,18 @@ bool ParsePlainMicroseconds(std::string_view token, int64_t& nanoseconds) {
   return true;
 }
 
+// Nearly all integers are a few digits and nothing else.
+bool ParseDigits(std::string_view token, int64_t& value) {
+  constexpr size_t kMost = 18;  // what 64 bits hold for certain
+  if (token.empty() || token.size() > kMost) return false;
+  value = 0;
+  for (const char c : token) {
+    if (!IsDigit(c)) return false;
+    value = value * 10 + (c - '0');
+  }
+  return true;
+}
+
 }  // namespace
 
 std::optional<int64_t> ParseMicroseconds(std::string_view token) {
@@ -154,8 +166,9 @@ std::optional<int64_t> ParseMicroseconds(std::string_view token) {
 }
 
 std::optional<int64_t> ParseInteger(std::string_view token) {
-  token = Unquoted(token);
   int64_t value = 0;
+  if (ParseDigits(token, value)) return value;
+  token = Unquoted(token);
   const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), value);
   if (error == std::errc() && end == token.data() + token.size()) return value;
   const std::optional<Decimal> decimal = ParseDecimal(token);
