@@ -100,6 +100,19 @@ TEST_F(ActivityRecordsTest, KernelsWithoutSoundTimesAreUntimedAndCounted) {
   EXPECT_THAT(Findings(), UnorderedElementsAre("notice gpu_untimed 1", "notice gpu_untimed 2"));
 }
 
+// A kernel that outlives the process, and one whose stamps a jump of CUPTI's clock spoilt.
+TEST_F(ActivityRecordsTest, StampsOutsideTheClockAreMovedToItsEdgeAndCounted) {
+  constexpr uint64_t kLastReading = 1'000'000'000;
+  Add(Kernel(kLastReading - 100, kLastReading + 5'000), "a");
+  Add(Kernel(kLastReading * 1'000, kLastReading * 1'001), "b");
+  Convert();
+  const auto rows = All<schema::KernelRow>("ORDER BY begin_ns");
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(*rows[0].end_ns - *rows[0].begin_ns, 100);
+  EXPECT_EQ(*rows[1].end_ns - *rows[1].begin_ns, 0);
+  EXPECT_THAT(Findings(), ElementsAre("notice stamp_outside_clock 3"));
+}
+
 TEST_F(ActivityRecordsTest, NodesOfAGraphShareItsLaunch) {
   for (const uint64_t node : {11, 12, 13}) {
     auto kernel = Kernel(1'000 * node, 1'000 * node + 500);
