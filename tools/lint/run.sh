@@ -15,7 +15,7 @@ files() { git ls-files -z -- "$@"; }
 
 format() { files '*.h' '*.cc' '*.c' '*.js' | xargs -0 -r clang-format --dry-run -Werror; }
 spelling() {
-  files . | xargs -0 codespell -L ot,nd,te,ans,kown,onother --skip 'tools/setup/requirements-*'
+  files . | xargs -0 codespell -L ot,nd,te,ans,kown,onother,lod --skip 'tools/setup/requirements-*'
 }
 shell() { files dev .ci/run '*.sh' | xargs -0 shellcheck -x; }
 lines() { # nothing is longer than 100 columns, of characters; a test's JSON is as its tool wrote it

@@ -1,0 +1,118 @@
+// tutti view: a run on a timeline, in a window or as a picture.
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "analyzer/analyze.h"
+#include "cli/analysis_options.h"
+#include "cli/open_run.h"
+#include "cli/progress.h"
+#include "cli/verb.h"
+#include "viewer/viewer.h"
+
+namespace tutti::cli {
+namespace {
+
+struct ViewArguments {
+  viewer::ViewOptions options;
+  std::string size = "1920x1080";
+  AnalysisArguments analysis;
+};
+
+// Where the arrangement of panels is kept between sessions, "" where that can't be.
+std::string LayoutFile() {
+  const char* config = std::getenv("XDG_CONFIG_HOME");  // NOLINT(concurrency-mt-unsafe)
+  const char* home = std::getenv("HOME");               // NOLINT(concurrency-mt-unsafe)
+  std::string folder;
+  if (config != nullptr && *config != 0) {
+    folder = config;
+  } else if (home != nullptr && *home != 0) {
+    folder = std::string(home) + "/.config";
+  } else {
+    return "";
+  }
+  ::mkdir(folder.c_str(), 0700);
+  folder += "/tutti";
+  ::mkdir(folder.c_str(), 0700);
+  return folder + "/viewer.ini";
+}
+
+Status ParseSize(const std::string& text, viewer::ViewOptions* options) {
+  int end = 0;
+  const int found = std::sscanf(text.c_str(), "%5dx%5d%n",  // NOLINT(cert-err34-c): checked below
+                                &options->width, &options->height, &end);
+  const bool is_whole = found == 2 && static_cast<size_t>(end) == text.size();
+  if (!is_whole || options->width < 320 || options->height < 200 || options->width > 16384 ||
+      options->height > 16384) {
+    return UsageError("--size " + text + ": WIDTHxHEIGHT, from 320x200 to 16384x16384");
+  }
+  return OkStatus();
+}
+
+Status View(ViewArguments& arguments) {
+  viewer::ViewOptions& options = arguments.options;
+  TUTTI_RETURN_IF_ERROR(ParseSize(arguments.size, &options));
+  const bool makes_files = !options.png.empty() || !options.dump.empty() || !options.script.empty();
+  if (makes_files && !options.offscreen) {
+    return UsageError("--png, --dump-scene and --script need --offscreen");
+  }
+  options.title = options.run;
+  TUTTI_ASSIGN_OR_RETURN(options.run, OpenRun(options.run));
+  analyzer::AnalyzeOptions analyze = WithProgress();
+  arguments.analysis.ApplyTo(analyze);
+  TUTTI_ASSIGN_OR_RETURN(const analyzer::Analysis analysis,
+                         analyzer::EnsureAnalyzed(options.run, analyze));
+  options.analysis = analysis.path;
+  if (!options.offscreen) options.layout_file = LayoutFile();
+  return viewer::View(options);
+}
+
+void AddOptions(CLI::App& view, ViewArguments& arguments) {
+  viewer::ViewOptions& options = arguments.options;
+  view.add_option("run", options.run, "A run's folder, one trace, or files of other tools")
+      ->required()
+      ->option_text("RUN|FILE");
+  view.add_option("--goto", options.go_to,
+                  "Where to begin: a rank and a step, also a row of kernel, cpu_op or range in the "
+                  "rank's file")
+      ->option_text("RANK:STEP[:ROW]");
+  view.add_flag("--light", options.light, "Dark on light")->envname("TUTTI_LIGHT");
+  view.add_option("--scale", options.scale,
+                  "Size of everything; 0: what the screen asks for (default, 1 off the screen)")
+      ->check(CLI::Range(0.0, 8.0))
+      ->envname("TUTTI_SCALE")
+      ->option_text("FACTOR");
+  view.add_flag("--offscreen", options.offscreen, "Open no window, needs no display");
+  view.add_option("--size", arguments.size, "Pixels of the window or picture")
+      ->capture_default_str()
+      ->option_text("WIDTHxHEIGHT");
+  view.add_option("--png", options.png, "Write the picture there (--offscreen)")
+      ->option_text("FILE");
+  view.add_option("--dump-scene", options.dump,
+                  "Write what the timeline shows as text, - for standard output (--offscreen)")
+      ->option_text("FILE");
+  view.add_option("--script", options.script,
+                  "Do the actions in this file first, one a line (--offscreen); docs/viewer.md "
+                  "lists them")
+      ->option_text("FILE");
+  AddAnalysisOptions(view, arguments.analysis);
+}
+
+}  // namespace
+
+void AddView(CLI::App& app, Invocation& invocation) {
+  const auto arguments = std::make_shared<ViewArguments>();
+  arguments->options.scale = 0;
+  CLI::App* view = app.add_subcommand(
+      "view", "Look at a run on a timeline of all ranks (analyzes it first if needed)");
+  AddOptions(*view, *arguments);
+  view->callback([arguments, &invocation] {
+    const Status status = View(*arguments);
+    if (!status.ok()) invocation.Fail(status);
+  });
+}
+
+}  // namespace tutti::cli

@@ -1,0 +1,191 @@
+// What the user looks at and has chosen, and all that they can do to it: the viewer without a
+// window. The interface and scripts call the same functions. One thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "viewer/model/details.h"
+#include "viewer/model/event_set.h"
+#include "viewer/model/session.h"
+#include "viewer/scene/rows.h"
+#include "viewer/scene/scene.h"
+
+namespace tutti::viewer {
+
+struct TimeRange {
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  friend bool operator==(const TimeRange&, const TimeRange&) = default;
+};
+
+// A place to come back to.
+struct Place {
+  TimeRange range;
+  float scroll_y = 0;
+};
+
+struct SearchState {
+  std::string text;
+  std::string error;  // why it means nothing
+  SearchResult result;
+  std::optional<size_t> current;  // place in result.hits
+};
+
+// The panels that can be closed.
+enum class Panel : uint8_t {
+  kFindings,
+  kDetails,
+  kSearch,
+  kRange,
+  kHeatMap,
+  kCollective,
+  kEvents,
+  kSql,
+  kHelp,
+  kPalette
+};
+inline constexpr size_t kPanels = 10;
+
+class State {
+ public:
+  explicit State(std::unique_ptr<Session> session);
+
+  const Session& session() const { return *session_; }
+  const RunSummary& summary() const { return session_->summary(); }
+  const RankTraces& ranks() const { return ranks_; }
+  void WaitUntilLoaded();
+  // Takes over what was loaded meanwhile. Once a frame, before anything else.
+  void Update();
+
+  // From the first event to the last; until they are loaded, that of the steps or the ranks.
+  const TimeRange& extent() const { return extent_; }
+
+  // --- Where the user looks.
+  const Viewport& viewport() const { return viewport_; }
+  // Size of the part of the screen with rows, in pixels.
+  void SetSize(int width_px, float height_px);
+  // Remembers where it was (unless `is_small`: a step of a zoom or pan that goes on).
+  void Show(int64_t begin_ns, int64_t end_ns, bool is_small = false);
+  void ShowWhole();
+  void ZoomAt(double x, double factor);
+  void PanBy(double pixels);
+  void ScrollTo(float y);
+  float scroll_y() const { return scroll_y_; }
+  bool Undo();
+  bool Redo();
+
+  // --- What is on screen, made anew when something changed.
+  const RowTree& tree();
+  const Scene& scene();
+  int scenes_built() const { return scenes_built_; }
+
+  // --- Choices.
+  const RowChoices& choices() const { return choices_; }
+  void ToggleOpen(const std::string& row_key);
+  void ToggleDeep(const std::string& row_key);
+  void TogglePin(const std::string& row_key);
+  void Hide(const std::string& row_key);
+  void ShowHidden();
+  void Filter(const std::string& text);
+
+  // --- One event.
+  const std::optional<EventRef>& selected() const { return selected_; }
+  std::optional<Event> selected_event() const;
+  void Select(const EventRef& ref);  // and nothing else
+  void GoTo(const EventRef& ref);    // and brings it on screen
+  void ZoomToSelected();
+  void SelectNext(int direction);        // of its lane
+  void SelectNextOfName(int direction);  // on its track
+  void FollowLink(int direction);        // ] and [: through what belongs to it
+  void Deselect();
+  const Details& details();
+  const std::vector<Link>& links();
+  const NameDurations& DurationsOf(const Event& event);
+
+  // --- Time.
+  const std::optional<TimeRange>& range() const { return range_; }
+  void SelectRange(int64_t begin_ns, int64_t end_ns);
+  void ClearRange() { range_.reset(); }
+  const RangeTotals& range_totals();
+  void GoToStep(int64_t step, std::optional<int64_t> rank);
+  void GoToNextStep(int direction);
+  void GoToNextRank(int direction);
+  // The step that holds most of the screen, nullopt none.
+  std::optional<int64_t> CurrentStep() const;
+  std::vector<int64_t> marks;  // set by the user, in order of time
+  void ToggleMark(int64_t time_ns);
+
+  // --- Search.
+  const SearchState& search() const { return search_; }
+  void Search(const std::string& text);
+  void GoToHit(int direction);
+
+  // --- Findings.
+  void GoToFinding(size_t index, size_t evidence);
+
+  // "RANK:STEP" or "RANK:STEP:ROW" (row of cpu_op or kernel); ranks and steps as the program
+  // numbers them.
+  Status GoToPlace(const std::string& text);
+
+  bool is_dark = true;
+  bool shows_panel[kPanels] = {true, true, false, false, true, true, true, false, false, false};
+  bool& Shows(Panel panel) { return shows_panel[static_cast<size_t>(panel)]; }
+  // Shows a panel in front of those that share its place.
+  void Raise(Panel panel) {
+    Shows(panel) = true;
+    raised = panel;
+  }
+  std::optional<Panel> raised;        // until the interface has done so
+  std::string message;                // last thing that went wrong, "" none
+  std::optional<int64_t> collective;  // id of the one that the collective panel shows
+  size_t finding = SIZE_MAX;          // the one that was gone to last
+
+ private:
+  void Remember();
+  void Apply(const Place& place);
+  void BringRowOnScreen(const EventRef& ref);
+  void InvalidateRows();
+  void UpdateExtent();
+
+  std::unique_ptr<Session> session_;
+  RankTraces ranks_;
+  size_t loaded_ = SIZE_MAX;
+  TimeRange extent_;
+
+  Viewport viewport_;
+  float scroll_y_ = 0;
+  float height_px_ = 600;
+  bool was_moved_ = false;  // until then the whole run is shown
+  std::vector<Place> undo_;
+  std::vector<Place> redo_;
+
+  RowChoices choices_;
+  bool tree_is_stale_ = true;
+  bool scene_is_stale_ = true;
+  RowTree tree_;
+  Scene scene_;
+  int scenes_built_ = 0;
+
+  std::optional<EventRef> selected_;
+  std::optional<EventRef> details_of_;
+  Details details_;
+  std::optional<EventRef> links_of_;
+  std::vector<Link> links_;
+  size_t next_link_ = 0;
+  DetailReader reader_;
+  std::map<std::pair<NameId, Source>, NameDurations> durations_;
+
+  std::optional<TimeRange> range_;
+  std::optional<TimeRange> totals_of_;
+  RangeTotals totals_;
+
+  SearchState search_;
+};
+
+}  // namespace tutti::viewer

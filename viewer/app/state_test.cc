@@ -1,0 +1,173 @@
+#include "viewer/app/state.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "viewer/app/commands.h"
+#include "viewer/app/script.h"
+#include "viewer/testing/small_run.h"
+
+namespace tutti::viewer {
+namespace {
+
+class StateTest : public ::testing::Test {
+ protected:
+  StateTest() : StateTest(testing::SmallRun()) {}
+  explicit StateTest(const testing::SmallRun& run)
+      : state_(std::make_unique<Session>(run.summary, run.shared_names, run.ranks)) {
+    state_.SetSize(400, 120);
+  }
+
+  TimeRange Shown() const { return {state_.viewport().begin_ns, state_.viewport().end_ns}; }
+  std::string SelectedName() {
+    const auto event = state_.selected_event();
+    return event ? std::string(state_.session().names().Text(event->name)) : "nothing";
+  }
+  bool IsOnScreen(const EventRef& ref) { return FindSceneRow(state_.scene(), ref) != nullptr; }
+
+  State state_;
+};
+
+TEST_F(StateTest, BeginsWithTheWholeRun) {
+  EXPECT_LE(Shown().begin_ns, 0);
+  EXPECT_GE(Shown().end_ns, 379);
+  EXPECT_LT(Shown().end_ns, 420);
+}
+
+TEST_F(StateTest, UndoGoesBackAndRedoForward) {
+  const TimeRange whole = Shown();
+  state_.Show(100, 200);
+  state_.Show(120, 150);
+  const TimeRange last = Shown();
+  EXPECT_TRUE(state_.Undo());
+  EXPECT_TRUE(state_.Undo());
+  EXPECT_EQ(Shown(), whole);
+  EXPECT_FALSE(state_.Undo());
+  state_.Redo();
+  state_.Redo();
+  EXPECT_EQ(Shown(), last);
+}
+
+TEST_F(StateTest, GoToBringsRowAndTimeOnScreen) {
+  state_.Show(300, 340);
+  const EventRef gemm_of_rank_1{1, 0, 0, 0};
+  EXPECT_FALSE(IsOnScreen(gemm_of_rank_1));
+  state_.GoTo(gemm_of_rank_1);
+  EXPECT_TRUE(IsOnScreen(gemm_of_rank_1));
+  EXPECT_LE(Shown().begin_ns, 30);
+  EXPECT_EQ(SelectedName(), "void Gemm<float>(int)");
+}
+
+TEST_F(StateTest, SearchGoesFromMatchToMatchAndRound) {
+  state_.Search("nccl");
+  EXPECT_EQ(state_.search().result.total, 2);
+  state_.GoToHit(1);
+  EXPECT_EQ(SelectedName(), "ncclAllReduce");
+  EXPECT_EQ(state_.selected()->rank, 0U);
+  state_.GoToHit(1);
+  EXPECT_EQ(state_.selected()->rank, 1U);
+  state_.GoToHit(1);
+  EXPECT_EQ(state_.selected()->rank, 0U);
+  state_.Search("/(/");
+  EXPECT_NE(state_.search().error, "");
+}
+
+TEST_F(StateTest, StepsAreGoneThroughAtTheSameZoom) {
+  ASSERT_TRUE(state_.GoToPlace("0:10").ok());
+  const TimeRange first = Shown();
+  state_.GoToNextStep(1);
+  EXPECT_EQ(Shown().end_ns - Shown().begin_ns, first.end_ns - first.begin_ns);
+  EXPECT_EQ(state_.CurrentStep(), 1);
+  state_.GoToNextStep(1);  // there is none
+  EXPECT_EQ(state_.CurrentStep(), 1);
+}
+
+TEST_F(StateTest, PlacesAreCheckedInWords) {
+  EXPECT_EQ(state_.GoToPlace("nonsense").code(), StatusCode::kUsage);
+  EXPECT_EQ(state_.GoToPlace("0:x").code(), StatusCode::kUsage);
+  EXPECT_EQ(state_.GoToPlace("9:10").message(), "no rank 9 in this run");
+  EXPECT_EQ(state_.GoToPlace("0:12").message(), "no step 12 in this run");
+  EXPECT_TRUE(state_.GoToPlace("1:11:3").ok());
+  EXPECT_EQ(state_.selected_event()->row_id, 3U);
+}
+
+TEST_F(StateTest, ARangeIsSummedUp) {
+  state_.SelectRange(290, 100);
+  EXPECT_EQ(state_.range()->begin_ns, 100);
+  const RangeTotals& totals = state_.range_totals();
+  EXPECT_EQ(totals.names.front().total_ns, 10 + 90 + 60 + 60);  // Gemm on both ranks
+  state_.SelectRange(300, 310);
+  EXPECT_EQ(state_.range_totals().names.front().count, 5);
+}
+
+TEST_F(StateTest, AMarkIsRemovedWhereItIs) {
+  state_.ToggleMark(50);
+  state_.ToggleMark(20);
+  EXPECT_EQ(state_.marks, (std::vector<int64_t>{20, 50}));
+  state_.ToggleMark(51);
+  EXPECT_EQ(state_.marks, (std::vector<int64_t>{20}));
+}
+
+TEST_F(StateTest, ScenesAreBuiltOnlyWhenSomethingChanged) {
+  state_.scene();
+  const int built = state_.scenes_built();
+  state_.scene();
+  state_.Update();
+  EXPECT_EQ(state_.scenes_built(), built);
+  state_.PanBy(10);
+  state_.scene();
+  EXPECT_EQ(state_.scenes_built(), built + 1);
+}
+
+TEST_F(StateTest, DetailsSayWhatIsMissing) {
+  state_.Select({0, 0, 0, 0});
+  ASSERT_FALSE(state_.details().columns.empty());
+  EXPECT_EQ(state_.details().columns[0].first, "not available");
+  EXPECT_TRUE(state_.links().empty());
+}
+
+// Ten thousand commands in any order: nothing that can be asked for breaks anything.
+TEST_F(StateTest, SurvivesAMonkey) {
+  std::mt19937 random(1);
+  for (int i = 0; i < 10'000; ++i) {
+    const Command& command = Commands()[random() % Commands().size()];
+    const Pointer pointer{random() % 2 == 0, static_cast<float>(random() % 500) - 50,
+                          static_cast<float>(random() % 300) - 50};
+    command.run(state_, pointer);
+    if (i % 7 == 0)
+      state_.Select(
+          {static_cast<uint32_t>(random() % 3), 0, 0, static_cast<uint32_t>(random() % 50)});
+    if (i % 11 == 0)
+      state_.SetSize(static_cast<int>(random() % 800), static_cast<float>(random() % 400));
+    if (i % 13 == 0) state_.Search(random() % 2 == 0 ? "a" : "");
+    if (i % 17 == 0) state_.Filter(random() % 2 == 0 ? "rank 1" : "");
+    ASSERT_LT(state_.viewport().begin_ns, state_.viewport().end_ns);
+    ASSERT_GE(state_.viewport().span_ns(), Viewport::kShortestNs);
+    ASSERT_LE(state_.scene().viewport.span_ns(), 500);
+  }
+}
+
+TEST(Commands, HaveDistinctNamesAndKeys) {
+  std::set<std::string> names;
+  std::set<std::string> keys;
+  for (const Command& command : Commands()) {
+    EXPECT_TRUE(names.insert(command.name).second) << command.name;
+    std::istringstream words(command.keys);
+    for (std::string key; words >> key;) EXPECT_TRUE(keys.insert(key).second) << key;
+  }
+  EXPECT_EQ(FindCommand("no-such-command"), nullptr);
+}
+
+TEST(ParseScript, TellsWhichLineIsWrong) {
+  const auto lines = ParseScript("# a comment\n\n goto 1:2\nsearch all reduce\n");
+  ASSERT_TRUE(lines.ok());
+  ASSERT_EQ(lines->size(), 2U);
+  EXPECT_EQ((*lines)[0].number, 3);
+  EXPECT_EQ((*lines)[1].rest, "all reduce");
+  EXPECT_EQ(ParseScript("fly").status().message(), "script line 1: there is no action 'fly'");
+  EXPECT_EQ(ParseScript("click 3").status().message(), "script line 1: 'click' needs 2 words");
+}
+
+}  // namespace
+}  // namespace tutti::viewer

@@ -1,0 +1,71 @@
+// The panels around the timeline; each draws the inside of its window.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "viewer/draw/context.h"
+
+namespace tutti::viewer {
+
+void DrawFindings(DrawContext& context);    // what costs time; a click goes to the evidence
+void DrawDetails(DrawContext& context);     // all that is known of the selected event
+void DrawRange(DrawContext& context);       // what the selected range of time is spent on
+void DrawSearch(DrawContext& context);      // matches, as a table
+void DrawCollective(DrawContext& context);  // one collective over ranks, by lateness
+void DrawHelp(DrawContext& context);        // keys
+
+// Rank × step, coloured by a figure; a click goes there.
+class HeatMap {
+ public:
+  void Draw(DrawContext& context);
+
+ private:
+  int figure_ = 0;  // 0 step time, then the parts of a step
+};
+
+// All names with count, total, longest; a histogram of one.
+class EventsByName {
+ public:
+  void Draw(DrawContext& context);
+
+ private:
+  void Refresh(DrawContext& context);
+  void DrawHistogram(DrawContext& context);
+
+  size_t loaded_ = SIZE_MAX;
+  RangeTotals totals_;
+  std::string filter_;
+  size_t chosen_ = SIZE_MAX;
+};
+
+// Any query that reads; a row with a time, of a rank if it names one, is a place to go to.
+class SqlConsole {
+ public:
+  SqlConsole();
+  ~SqlConsole();
+  void Draw(DrawContext& context);
+  void Run(const RunSummary& summary);
+  std::string query;
+
+ private:
+  void GoToRow(State& state, const std::vector<std::string>& row);
+
+  std::vector<std::string> columns_;
+  std::vector<std::vector<std::string>> rows_;
+  std::string outcome_;
+};
+
+// Every command by its name; what is typed narrows them down.
+class Palette {
+ public:
+  void Draw(DrawContext& context);
+
+ private:
+  std::string text_;
+  bool was_open_ = false;
+  int chosen_ = 0;
+};
+
+}  // namespace tutti::viewer

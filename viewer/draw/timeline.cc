@@ -1,0 +1,208 @@
+#include "viewer/draw/timeline.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "viewer/draw/painter.h"
+#include "viewer/draw/tooltip.h"
+
+namespace tutti::viewer {
+namespace {
+
+constexpr float kOverviewHeight = 44;
+constexpr float kRulerHeight = 36;
+constexpr double kWheelZoom = 0.80;
+constexpr float kWheelScroll = 60;
+constexpr double kWheelPan = 0.08;  // of the width
+constexpr float kClickSlack = 4;    // pixels that a click may move
+
+TimelineLayout LayoutOf(const DrawContext& context, float header_width) {
+  TimelineLayout layout;
+  layout.origin = ImGui::GetCursorScreenPos();
+  layout.scale = context.scale;
+  layout.header_width = std::floor(header_width * context.scale);
+  layout.overview_height = std::floor(kOverviewHeight * context.scale);
+  layout.ruler_height = std::floor(kRulerHeight * context.scale);
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  layout.width = std::max(32.0F, std::floor(room.x - layout.header_width));
+  layout.height =
+      std::max(32.0F, std::floor(room.y - layout.overview_height - layout.ruler_height));
+  return layout;
+}
+
+// A click in the overview shows that time; a drag keeps on.
+void HandleOverview(DrawContext& context, const TimelineLayout& layout) {
+  ImGui::SetCursorScreenPos({layout.RowsX(), layout.OverviewY()});
+  ImGui::InvisibleButton("overview", {layout.width, layout.overview_height});
+  if (!ImGui::IsItemActive()) return;
+  State& state = context.state;
+  const TimeRange extent = state.extent();
+  const Viewport whole{extent.begin_ns, extent.end_ns, state.viewport().width_px};
+  const int64_t time = whole.ToTime(static_cast<double>(ImGui::GetMousePos().x - layout.RowsX()));
+  const int64_t half = state.viewport().span_ns() / 2;
+  state.Show(time - half, time + half, !ImGui::IsItemActivated());
+}
+
+void HandleHeaders(DrawContext& context, const TimelineLayout& layout) {
+  ImGui::SetCursorScreenPos({layout.origin.x, layout.RowsY()});
+  ImGui::InvisibleButton("headers", {std::max(8.0F, layout.header_width - 6), layout.height},
+                         ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight);
+  const Hit hit =
+      HitTest(context.state.scene(), 0, (ImGui::GetMousePos().y - layout.RowsY()) / layout.scale);
+  if (!ImGui::IsItemHovered() || hit.row == nullptr) return;
+  const Row& row = hit.row->row;
+  ImGui::SetMouseCursor(row.can_open ? ImGuiMouseCursor_Hand : ImGuiMouseCursor_Arrow);
+  if (ImGui::IsItemClicked(ImGuiMouseButton_Left) && row.can_open) {
+    const bool is_cropped = row.is_open && row.lanes > row.lanes_shown;
+    const bool on_levels = ImGui::GetMousePos().x > layout.RowsX() - 90 * layout.scale;
+    if (is_cropped && on_levels) {
+      context.state.ToggleDeep(std::string(row.key));
+    } else {
+      context.state.ToggleOpen(std::string(row.key));
+    }
+  }
+}
+
+}  // namespace
+
+void Timeline::Draw(DrawContext& context) {
+  State& state = context.state;
+  const TimelineLayout layout = LayoutOf(context, header_width_);
+  state.SetSize(static_cast<int>(layout.width), layout.height / layout.scale);
+  state.ScrollTo(state.scroll_y());  // rows may have gone
+  ImDrawList* list = ImGui::GetWindowDrawList();
+
+  ImGui::SetNextItemAllowOverlap();
+  ImGui::SetCursorScreenPos({layout.RowsX(), layout.RowsY()});
+  ImGui::InvisibleButton("rows", {layout.width, layout.height},
+                         ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight |
+                             ImGuiButtonFlags_MouseButtonMiddle);
+  ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);
+  const ImVec2 mouse = ImGui::GetMousePos();
+  const bool is_active = ImGui::IsItemActive();
+  context.pointer.is_over_rows = ImGui::IsItemHovered() || is_active;
+  context.pointer.x = mouse.x - layout.RowsX();
+  context.pointer.y = (mouse.y - layout.RowsY()) / layout.scale;
+  const bool is_dragging_view = is_active && dragged_;
+  Hit hit = context.pointer.is_over_rows && !is_dragging_view
+                ? HitTest(state.scene(), context.pointer.x, context.pointer.y)
+                : Hit{};
+  HandleMouse(context, hit);
+  if (ImGui::IsItemHovered()) HandleWheel(context);
+  DrawRowMenu(context);
+  HandleOverview(context, layout);
+  HandleHeaders(context, layout);
+
+  ImGui::SetCursorScreenPos({layout.RowsX() - 5, layout.RowsY()});
+  ImGui::InvisibleButton("splitter", {6, layout.height});
+  if (ImGui::IsItemHovered() || ImGui::IsItemActive())
+    ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+  if (ImGui::IsItemActive()) {
+    const float width = header_width_ + ImGui::GetIO().MouseDelta.x / context.scale;
+    header_width_ = std::clamp(width, 80.0F, 600.0F);
+  }
+
+  // What was clicked may have changed the scene.
+  if (context.pointer.is_over_rows && !is_dragging_view) {
+    hit = HitTest(state.scene(), context.pointer.x, context.pointer.y);
+  } else {
+    hit = Hit{};
+  }
+  PaintOverview(context, layout, list);
+  PaintRows(context, layout, hit, list);
+  PaintRuler(context, layout, list);
+  PaintOverlays(context, layout, list);
+  PaintHeaders(context, layout, list);
+  if (hit.mark != nullptr && drag_ == Drag::kNone && !ImGui::IsPopupOpen("row menu")) {
+    DrawEventTooltip(context, hit);
+  }
+}
+
+void Timeline::BeginDrag(DrawContext& context) {
+  const ImGuiIO& io = ImGui::GetIO();
+  dragged_ = false;
+  drag_from_ns_ = context.state.viewport().ToTime(static_cast<double>(context.pointer.x));
+  drag_ = Drag::kRange;
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Right) || io.KeyShift) drag_ = Drag::kPan;
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Middle)) drag_ = Drag::kZoom;
+}
+
+void Timeline::EndDrag(DrawContext& context, const Hit& hit) {
+  State& state = context.state;
+  if (drag_ == Drag::kZoom && dragged_ && state.range().has_value()) {
+    const TimeRange range = *state.range();
+    state.ClearRange();
+    state.Show(range.begin_ns, range.end_ns);
+  } else if (!dragged_ && hit.mark != nullptr && drag_ != Drag::kPan) {
+    state.Select(hit.event);
+    if (drag_ == Drag::kZoom) state.ZoomToSelected();
+  } else if (!dragged_ && drag_ == Drag::kRange) {
+    state.Deselect();
+  } else if (!dragged_ && drag_ == Drag::kPan && hit.row != nullptr) {
+    menu_row_ = hit.row->row.key;
+    ImGui::OpenPopup("row menu");
+  }
+  drag_ = Drag::kNone;
+  dragged_ = false;
+}
+
+void Timeline::HandleMouse(DrawContext& context, const Hit& hit) {
+  State& state = context.state;
+  if (ImGui::IsItemActivated()) BeginDrag(context);
+  if (ImGui::IsItemHovered() && hit.mark != nullptr &&
+      ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
+    state.Select(hit.event);
+    state.ZoomToSelected();
+  }
+  if (drag_ == Drag::kNone) return;
+  if (!ImGui::IsItemActive()) return EndDrag(context, hit);
+  const ImVec2 delta = ImGui::GetIO().MouseDelta;
+  const ImGuiMouseButton button = drag_ == Drag::kZoom ? ImGuiMouseButton_Middle
+                                  : ImGui::IsMouseDown(ImGuiMouseButton_Right)
+                                      ? ImGuiMouseButton_Right
+                                      : ImGuiMouseButton_Left;
+  const ImVec2 moved = ImGui::GetMouseDragDelta(button, 0);
+  if (std::abs(moved.x) > kClickSlack || std::abs(moved.y) > kClickSlack) dragged_ = true;
+  if (!dragged_) return;
+  if (drag_ == Drag::kPan) {
+    state.PanBy(-static_cast<double>(delta.x));
+    state.ScrollTo(state.scroll_y() - delta.y / context.scale);
+  } else {
+    state.SelectRange(drag_from_ns_,
+                      state.viewport().ToTime(static_cast<double>(context.pointer.x)));
+  }
+}
+
+void Timeline::HandleWheel(DrawContext& context) {
+  const ImGuiIO& io = ImGui::GetIO();
+  State& state = context.state;
+  if (io.MouseWheel == 0 && io.MouseWheelH == 0) return;
+  // With Shift, ImGui turns the wheel into a horizontal one.
+  if (io.KeyCtrl && io.MouseWheel != 0) {
+    state.ZoomAt(static_cast<double>(context.pointer.x), std::pow(kWheelZoom, io.MouseWheel));
+  } else if (io.MouseWheelH != 0) {
+    state.PanBy(-static_cast<double>(io.MouseWheelH) * kWheelPan * state.viewport().width_px);
+  } else {
+    state.ScrollTo(state.scroll_y() - io.MouseWheel * kWheelScroll);
+  }
+}
+
+void Timeline::DrawRowMenu(DrawContext& context) {
+  if (!ImGui::BeginPopup("row menu")) return;
+  State& state = context.state;
+  if (ImGui::MenuItem("Pin or unpin row", "P")) state.TogglePin(menu_row_);
+  if (ImGui::MenuItem("Open or close row", "O")) state.ToggleOpen(menu_row_);
+  if (ImGui::MenuItem("All levels or the first")) state.ToggleDeep(menu_row_);
+  if (ImGui::MenuItem("Hide row")) state.Hide(menu_row_);
+  if (ImGui::MenuItem("Show hidden rows", nullptr, false, !state.choices().hidden.empty())) {
+    state.ShowHidden();
+  }
+  ImGui::Separator();
+  if (ImGui::MenuItem("Whole run", "Home")) state.ShowWhole();
+  if (ImGui::MenuItem("Zoom to selected event", "F", false, state.selected().has_value())) {
+    state.ZoomToSelected();
+  }
+  ImGui::EndPopup();
+}
+
+}  // namespace tutti::viewer

@@ -1,0 +1,32 @@
+// The timeline: rows with their labels, ruler, minimap; zoom, pan, selection with the mouse.
+#pragma once
+
+#include <optional>
+
+#include "viewer/draw/context.h"
+
+namespace tutti::viewer {
+
+class Timeline {
+ public:
+  // Draws into the current window and handles the mouse in it.
+  void Draw(DrawContext& context);
+
+ private:
+  // What a drag that began on the rows does.
+  enum class Drag : uint8_t { kNone, kRange, kPan, kZoom, kSplitter };
+
+  void HandleMouse(DrawContext& context, const Hit& hit);
+  void HandleWheel(DrawContext& context);
+  void BeginDrag(DrawContext& context);
+  void EndDrag(DrawContext& context, const Hit& hit);
+  void DrawRowMenu(DrawContext& context);
+
+  float header_width_ = 210;  // at scale 1
+  Drag drag_ = Drag::kNone;
+  int64_t drag_from_ns_ = 0;
+  bool dragged_ = false;  // the mouse was moved since the button went down
+  std::string menu_row_;  // key
+};
+
+}  // namespace tutti::viewer

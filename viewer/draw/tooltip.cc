@@ -1,0 +1,105 @@
+#include "viewer/draw/tooltip.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "viewer/scene/format.h"
+
+namespace tutti::viewer {
+namespace {
+
+std::string Percent(double share, int digits) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.*f %%", digits, share * 100);
+  return text.data();
+}
+
+// The step that an event begins in and how much of it the event takes.
+std::string ShareOfStep(const RunSummary& summary, const Event& event) {
+  for (const schema::RunStepRow& step : summary.steps) {
+    if (event.begin_ns < step.begin_ns || event.begin_ns >= step.end_ns) continue;
+    const double share = static_cast<double>(event.end_ns - event.begin_ns) /
+                         static_cast<double>(std::max<int64_t>(1, step.end_ns - step.begin_ns));
+    return Percent(share, 1) + " of step " + std::to_string(step.number);
+  }
+  return "";
+}
+
+std::optional<int64_t> MedianOfOthers(const NameDurations& durations, uint32_t slot) {
+  std::vector<int64_t> others;
+  for (const auto& [rank, median_ns] : durations.rank_median_ns) {
+    if (rank != slot) others.push_back(median_ns);
+  }
+  if (others.empty()) return std::nullopt;
+  std::sort(others.begin(), others.end());
+  return others[(others.size() - 1) / 2];
+}
+
+}  // namespace
+
+void DrawCollectiveFacts(DrawContext& context, const EventRef& ref, const Event& event) {
+  const RunSummary& summary = context.state.summary();
+  const int64_t rank = summary.ranks[ref.rank].rank;
+  const Collective* collective = summary.FindCollective(rank, event.row_id);
+  const schema::CollectiveCallRow* call = summary.FindCall(rank, event.row_id);
+  if (collective == nullptr || call == nullptr) return;
+  if (call->wait_ns.has_value()) {
+    const std::string wait =
+        "waits " + FormatNs(*call->wait_ns) + " for rank " +
+        (collective->row.last_rank ? std::to_string(*collective->row.last_rank) : std::string("?"));
+    ImGui::TextUnformatted(wait.c_str());
+  }
+  std::string more = collective->row.state;
+  if (collective->row.bytes)
+    more += ", " + FormatBytes(static_cast<double>(*collective->row.bytes));
+  if (collective->row.sequence) more += ", sequence " + std::to_string(*collective->row.sequence);
+  ImGui::TextUnformatted(more.c_str());
+}
+
+void DrawComparison(DrawContext& context, const EventRef& ref, const Event& event) {
+  const NameDurations& durations = context.state.DurationsOf(event);
+  if (durations.sorted_ns.size() < 2) return;
+  const int64_t duration = event.end_ns - event.begin_ns;
+  const std::string place = "longer than " + Percent(durations.PercentileOf(duration), 0) + " of " +
+                            FormatCount(static_cast<int64_t>(durations.sorted_ns.size())) +
+                            ", median " + FormatNs(durations.Quantile(0.5)) + ", p99 " +
+                            FormatNs(durations.Quantile(0.99));
+  ImGui::TextUnformatted(place.c_str());
+  const auto own = durations.MedianOf(ref.rank);
+  const auto others = MedianOfOthers(durations, ref.rank);
+  if (!own.has_value() || !others.has_value() || *others == 0) return;
+  const double delta = static_cast<double>(*own - *others) / static_cast<double>(*others);
+  const std::string ranks = "on this rank " + FormatNs(*own) + ", " + (delta >= 0 ? "+" : "") +
+                            Percent(delta, 0) + " against the other ranks";
+  ImGui::TextUnformatted(ranks.c_str());
+}
+
+void DrawEventTooltip(DrawContext& context, const Hit& hit) {
+  const auto event = EventAt(context.state.ranks(), hit.event);
+  if (!event.has_value() || !ImGui::BeginTooltip()) return;
+  const RunSummary& summary = context.state.summary();
+  ImGui::PushTextWrapPos(420 * context.scale);
+  if (hit.mark->count > 1) {
+    ImGui::Text("%s events, %s busy; the longest:", FormatCount(hit.mark->count).c_str(),
+                Percent(static_cast<double>(hit.mark->busy), 0).c_str());
+  }
+  ImGui::TextUnformatted(std::string(context.state.session().names().Text(event->name)).c_str());
+  ImGui::PushStyleColor(ImGuiCol_Text, context.theme->dim_text);
+  const std::string when = FormatNs(event->end_ns - event->begin_ns) +
+                           (event->is_open ? " and not ended" : "") + " at " +
+                           FormatNs(event->begin_ns - summary.begin_ns);
+  ImGui::TextUnformatted(when.c_str());
+  const std::string share = ShareOfStep(summary, *event);
+  if (!share.empty() && event->source != Source::kStepWindow) ImGui::TextUnformatted(share.c_str());
+  DrawComparison(context, hit.event, *event);
+  if (event->source == Source::kCollective) DrawCollectiveFacts(context, hit.event, *event);
+  const std::string place = "rank " + std::to_string(summary.ranks[hit.event.rank].rank) + ", " +
+                            hit.row->row.label + ", " + std::string(CategoryName(event->category));
+  ImGui::TextUnformatted(place.c_str());
+  ImGui::PopStyleColor();
+  ImGui::PopTextWrapPos();
+  ImGui::EndTooltip();
+}
+
+}  // namespace tutti::viewer

@@ -1,0 +1,240 @@
+#include "viewer/draw/ui.h"
+
+#include <imgui.h>
+#include <imgui_internal.h>  // the first arrangement of docked panels has no public interface
+#include <imgui_stdlib.h>
+#include <implot.h>
+#include <time.h>
+
+#include <filesystem>
+
+#include "viewer/draw/keys.h"
+#include "viewer/scene/format.h"
+
+namespace tutti::viewer {
+namespace {
+
+float ThreadCpuMs() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<float>(static_cast<double>(now.tv_sec) * 1e3 +
+                            static_cast<double>(now.tv_nsec) / 1e6);
+}
+
+}  // namespace
+
+Ui::Ui(State* state, const UiOptions& options)
+    : options_(options),
+      imgui_(ImGui::CreateContext()),
+      implot_(ImPlot::CreateContext()),
+      context_{*state, &DarkTheme(), {}, options.scale, {}, false, false, 0} {
+  ImGuiIO& io = ImGui::GetIO();
+  io.IniFilename = options_.layout_file.empty() ? nullptr : options_.layout_file.c_str();
+  io.ConfigFlags |= ImGuiConfigFlags_DockingEnable;
+  io.ConfigDockingWithShift = false;
+  io.ConfigWindowsMoveFromTitleBarOnly = true;
+  io.ConfigInputTrickleEventQueue = true;
+  context_.fonts = LoadFonts();
+  std::error_code error;
+  is_arranged_ =
+      !options_.layout_file.empty() && std::filesystem::exists(options_.layout_file, error);
+}
+
+Ui::~Ui() {
+  ImPlot::DestroyContext(implot_);
+  ImGui::DestroyContext(imgui_);
+}
+
+ImVec4 Ui::background() const { return ImGui::ColorConvertU32ToFloat4(context_.theme->background); }
+
+void Ui::ArrangePanels(unsigned int dockspace) {
+  if (is_arranged_) return;
+  is_arranged_ = true;
+  ImGui::DockBuilderRemoveNode(dockspace);
+  ImGui::DockBuilderAddNode(dockspace, ImGuiDockNodeFlags_DockSpace);
+  ImGui::DockBuilderSetNodeSize(dockspace, ImGui::GetMainViewport()->WorkSize);
+  ImGuiID middle = dockspace;
+  const ImGuiID bottom =
+      ImGui::DockBuilderSplitNode(middle, ImGuiDir_Down, 0.24F, nullptr, &middle);
+  const ImGuiID left = ImGui::DockBuilderSplitNode(middle, ImGuiDir_Left, 0.14F, nullptr, &middle);
+  const ImGuiID right =
+      ImGui::DockBuilderSplitNode(middle, ImGuiDir_Right, 0.20F, nullptr, &middle);
+  ImGui::DockBuilderDockWindow("Timeline", middle);
+  ImGui::DockBuilderDockWindow("Findings", left);
+  ImGui::DockBuilderDockWindow("Details", right);
+  for (const char* title : {"Heat map", "Collective", "Events", "SQL", "Search", "Range"}) {
+    ImGui::DockBuilderDockWindow(title, bottom);
+  }
+  ImGui::DockBuilderGetNode(middle)->SetLocalFlags(ImGuiDockNodeFlags_NoTabBar);
+  ImGui::DockBuilderFinish(dockspace);
+}
+
+template <typename Function>
+void Ui::DrawPanel(Panel panel, const char* title, Function&& draw) {
+  State& state = context_.state;
+  bool& is_shown = state.Shows(panel);
+  if (!is_shown) return;
+  if (ImGui::Begin(title, &is_shown, ImGuiWindowFlags_NoFocusOnAppearing)) draw();
+  // To the front of its tabs, without taking the keyboard from where it is.
+  ImGuiWindow* window = ImGui::GetCurrentWindow();
+  if (state.raised == panel && window->DockNode != nullptr && window->DockNode->TabBar != nullptr) {
+    window->DockNode->TabBar->NextSelectedTabId = window->TabId;
+    state.raised.reset();
+  }
+  ImGui::End();
+}
+
+void Ui::DrawToolbar() {
+  State& state = context_.state;
+  if (!ImGui::BeginMainMenuBar()) return;
+  const RunSummary& summary = state.summary();
+  std::filesystem::path run(summary.title);
+  if (!run.has_filename()) run = run.parent_path();
+  ImGui::TextUnformatted(run.filename().string().c_str());
+  ImGui::TextDisabled("%zu ranks, %zu steps", summary.ranks.size(), summary.steps.size());
+  ImGui::SetCursorPosX(std::max(ImGui::GetCursorPosX(), 280 * context_.scale));
+  ImGui::SetNextItemWidth(320 * context_.scale);
+  if (context_.focus_search) {
+    ImGui::SetKeyboardFocusHere();
+    context_.focus_search = false;
+  }
+  if (!ImGui::IsAnyItemActive()) search_text_ = state.search().text;
+  if (ImGui::InputTextWithHint("##search", "search all names (/)", &search_text_)) {
+    state.Search(search_text_.size() >= 2 ? search_text_ : "");
+  }
+  const bool was_typing = ImGui::IsItemDeactivated();
+  if (was_typing && ImGui::IsKeyPressed(ImGuiKey_Enter)) {
+    state.GoToHit(ImGui::GetIO().KeyShift ? -1 : 1);
+    context_.focus_search = true;  // so that Enter goes on
+  } else if (was_typing && ImGui::IsKeyPressed(ImGuiKey_Escape)) {
+    state.Search("");
+  }
+  if (!state.search().text.empty()) {
+    ImGui::TextDisabled("%s found", FormatCount(state.search().result.total).c_str());
+    if (ImGui::SmallButton("<##hit")) state.GoToHit(-1);
+    if (ImGui::SmallButton(">##hit")) state.GoToHit(1);
+  }
+  struct Button {
+    const char* label;
+    Panel panel;
+  };
+  static constexpr Button kButtons[] = {{"Findings", Panel::kFindings},
+                                        {"Heat map", Panel::kHeatMap},
+                                        {"Collective", Panel::kCollective},
+                                        {"Events", Panel::kEvents},
+                                        {"SQL", Panel::kSql},
+                                        {"Range", Panel::kRange},
+                                        {"Details", Panel::kDetails},
+                                        {"Keys", Panel::kHelp}};
+  ImGui::SetCursorPosX(
+      std::max(ImGui::GetCursorPosX(), ImGui::GetWindowWidth() - 620 * context_.scale));
+  for (const Button& button : kButtons) {
+    const bool was_shown = state.Shows(button.panel);
+    ImGui::MenuItem(button.label, nullptr, &state.Shows(button.panel));
+    if (!was_shown && state.Shows(button.panel)) state.Raise(button.panel);
+  }
+  if (ImGui::MenuItem(state.is_dark ? "Light" : "Dark")) state.is_dark = !state.is_dark;
+  ImGui::EndMainMenuBar();
+}
+
+void Ui::DrawLossBanner() {
+  State& state = context_.state;
+  int64_t lost = state.summary().EventsLost();
+  std::string text;
+  if (lost > 0) text = FormatCount(lost) + " events were lost: figures near them are too small";
+  for (uint32_t slot = 0; slot < state.ranks().size(); ++slot) {
+    if (state.ranks()[slot] == nullptr || state.ranks()[slot]->status.ok()) continue;
+    if (!text.empty()) text += ";  ";
+    text += state.ranks()[slot]->status.message();
+  }
+  if (!state.message.empty()) text += (text.empty() ? "" : ";  ") + state.message;
+  if (text.empty()) return;
+  const float height = ImGui::GetFrameHeight();
+  ImGui::PushStyleColor(ImGuiCol_MenuBarBg,
+                        ImGui::ColorConvertU32ToFloat4(WithAlpha(context_.theme->alarm, 0.85F)));
+  if (ImGui::BeginViewportSideBar("##losses", nullptr, ImGuiDir_Up, height,
+                                  ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_MenuBar)) {
+    if (ImGui::BeginMenuBar()) {
+      ImGui::PushStyleColor(ImGuiCol_Text, IM_COL32(0, 0, 0, 255));
+      if (ImGui::MenuItem(text.c_str())) state.Shows(Panel::kFindings) = true;
+      ImGui::PopStyleColor();
+      ImGui::EndMenuBar();
+    }
+  }
+  ImGui::End();
+  ImGui::PopStyleColor();
+}
+
+void Ui::DrawStatusBar() {
+  State& state = context_.state;
+  const RunSummary& summary = state.summary();
+  int64_t events = 0;
+  for (const auto& rank : state.ranks()) events += rank == nullptr ? 0 : rank->events();
+  int64_t clock_error = -1;
+  for (const schema::RankRow& rank : summary.ranks) {
+    clock_error = std::max(clock_error, rank.clock_error_ns.value_or(-1));
+  }
+  std::string text = FormatCount(events) + " events";
+  if (!state.session().is_complete()) {
+    text += ", " + std::to_string(state.session().loaded()) + " of " +
+            std::to_string(summary.ranks.size()) + " ranks loaded";
+  }
+  text += "  |  " + FormatCount(summary.EventsLost()) + " lost";
+  if (clock_error > 0) text += "  |  clocks within " + FormatNs(clock_error);
+  if (context_.pointer.is_over_rows) {
+    const int64_t time = state.viewport().ToTime(static_cast<double>(context_.pointer.x));
+    text += "  |  " +
+            FormatTime(time - summary.begin_ns,
+                       std::max<int64_t>(1, static_cast<int64_t>(state.viewport().ns_per_px())));
+  }
+  if (ImGui::BeginViewportSideBar("##status", nullptr, ImGuiDir_Down, ImGui::GetFrameHeight(),
+                                  ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_MenuBar)) {
+    if (ImGui::BeginMenuBar()) {
+      ImGui::TextDisabled("%s", text.c_str());
+      if (!options_.layout_file.empty())
+        ImGui::TextDisabled("  |  %.1f ms a frame", static_cast<double>(context_.frame_ms));
+      ImGui::EndMenuBar();
+    }
+  }
+  ImGui::End();
+}
+
+void Ui::Draw() {
+  const float begin_ms = ThreadCpuMs();
+  State& state = context_.state;
+  state.Update();
+  if (!has_theme_ || theme_is_dark_ != state.is_dark) {
+    has_theme_ = true;
+    theme_is_dark_ = state.is_dark;
+    context_.theme = state.is_dark ? &DarkTheme() : &LightTheme();
+    ApplyTheme(*context_.theme, options_.scale);
+  }
+  HandleKeys(context_);
+  DrawToolbar();
+  DrawLossBanner();
+  DrawStatusBar();
+  const ImGuiID dockspace = ImGui::DockSpaceOverViewport(ImGui::GetID("panels"));
+  ArrangePanels(dockspace);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  if (ImGui::Begin("Timeline", nullptr,
+                   ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
+    ImGui::PopStyleVar();  // what floats above the rows has room around its text
+    timeline_.Draw(context_);
+  } else {
+    ImGui::PopStyleVar();
+  }
+  ImGui::End();
+  DrawPanel(Panel::kFindings, "Findings", [&] { DrawFindings(context_); });
+  DrawPanel(Panel::kDetails, "Details", [&] { DrawDetails(context_); });
+  DrawPanel(Panel::kHeatMap, "Heat map", [&] { heat_map_.Draw(context_); });
+  DrawPanel(Panel::kCollective, "Collective", [&] { DrawCollective(context_); });
+  DrawPanel(Panel::kEvents, "Events", [&] { events_.Draw(context_); });
+  DrawPanel(Panel::kSql, "SQL", [&] { sql_.Draw(context_); });
+  DrawPanel(Panel::kSearch, "Search", [&] { DrawSearch(context_); });
+  DrawPanel(Panel::kRange, "Range", [&] { DrawRange(context_); });
+  if (state.Shows(Panel::kHelp)) DrawHelp(context_);
+  palette_.Draw(context_);
+  context_.frame_ms = ThreadCpuMs() - begin_ms;
+}
+
+}  // namespace tutti::viewer

@@ -1,0 +1,194 @@
+// The real widgets, driven by Dear ImGui's Test Engine: it moves the mouse, clicks and types as a
+// person does, and fails if a widget is not there or is covered.
+#include "viewer/draw/ui.h"
+
+#include <gtest/gtest.h>
+#include <imgui.h>
+#include <imgui_te_context.h>
+#include <imgui_te_engine.h>
+
+#include <memory>
+#include <random>
+
+#include "viewer/testing/null_platform.h"
+#include "viewer/testing/small_run.h"
+
+namespace tutti::viewer {
+namespace {
+
+class UiTest : public ::testing::Test {
+ protected:
+  using Act = void (*)(ImGuiTestContext*);
+
+  UiTest()
+      : state_(std::make_unique<Session>(run_.summary, run_.shared_names, run_.ranks)),
+        ui_(std::make_unique<Ui>(&state_, UiOptions{.scale = 1, .layout_file = ""})),
+        platform_(std::make_unique<testing::NullPlatform>(ui_.get())) {
+    for (int i = 0; i < 4; ++i) platform_->Frame();
+  }
+
+  // Lets the engine do `act` with this state and interface.
+  void Drive(Act act) {
+    ImGuiTestEngine* engine = ImGuiTestEngine_CreateContext();
+    ImGuiTestEngineIO& io = ImGuiTestEngine_GetIO(engine);
+    io.ConfigRunSpeed = ImGuiTestRunSpeed_Fast;
+    io.ConfigVerboseLevel = ImGuiTestVerboseLevel_Error;
+    io.ConfigLogToTTY = true;
+    io.ConfigSavedSettings = false;
+    io.ConfigCaptureEnabled = false;
+    ImGuiTest* test = ImGuiTestEngine_RegisterTest(engine, "viewer", "drive", __FILE__, __LINE__);
+    test->TestFunc = act;
+    test->UserData = &state_;
+    ImGuiTestEngine_Start(engine, ImGui::GetCurrentContext());
+    ImGuiTestEngine_QueueTest(engine, test, ImGuiTestRunFlags_RunFromCommandLine);
+    for (int frame = 0; frame < 20'000 && !ImGuiTestEngine_IsTestQueueEmpty(engine); ++frame) {
+      platform_->Frame();
+      ImGuiTestEngine_PostSwap(engine);
+    }
+    ImGuiTestEngineResultSummary summary;
+    ImGuiTestEngine_GetResultSummary(engine, &summary);
+    ImGuiTestEngine_Stop(engine);
+    engine_ = engine;
+    EXPECT_EQ(summary.CountTested, 1);
+    EXPECT_EQ(summary.CountSuccess, 1);
+  }
+
+  // The engine goes after ImGui's context, which knows it.
+  ~UiTest() override {
+    platform_.reset();
+    ui_.reset();
+    if (engine_ != nullptr) ImGuiTestEngine_DestroyContext(engine_);
+  }
+
+  testing::SmallRun run_;
+  State state_;
+  std::unique_ptr<Ui> ui_;
+  std::unique_ptr<testing::NullPlatform> platform_;
+  ImGuiTestEngine* engine_ = nullptr;
+};
+
+State& StateOf(ImGuiTestContext* context) { return *static_cast<State*>(context->Test->UserData); }
+
+TEST_F(UiTest, TypingSearchesAndEnterGoesToTheMatch) {
+  Drive([](ImGuiTestContext* context) {
+    context->KeyPress(ImGuiKey_Slash);
+    context->KeyChars("nccl");
+    context->Yield(2);
+    IM_CHECK_EQ(StateOf(context).search().result.total, 2);
+    context->KeyPress(ImGuiKey_Enter);
+    context->Yield(2);
+    IM_CHECK(StateOf(context).selected().has_value());
+    IM_CHECK_EQ(StateOf(context).selected()->rank, 0U);
+  });
+}
+
+TEST_F(UiTest, KeysMoveTheViewUnlessATextIsTyped) {
+  Drive([](ImGuiTestContext* context) {
+    State& state = StateOf(context);
+    const int64_t whole = state.viewport().span_ns();
+    context->KeyPress(ImGuiKey_W);
+    context->Yield(2);
+    const int64_t closer = state.viewport().span_ns();
+    IM_CHECK_LT(closer, whole);
+    context->KeyPress(ImGuiKey_Slash);
+    context->KeyChars("www");
+    context->Yield(2);
+    IM_CHECK_EQ(state.viewport().span_ns(), closer);
+  });
+}
+
+TEST_F(UiTest, ClickingAnEventSelectsItAndItsDetailsHaveButtons) {
+  Drive([](ImGuiTestContext* context) {
+    State& state = StateOf(context);
+    const SceneRow* stream = nullptr;
+    for (const SceneRow& row : state.scene().rows) {
+      if (row.row.label == "stream 7" && stream == nullptr) stream = &row;
+    }
+    IM_CHECK(stream != nullptr);
+    const ImRect rows = context->ItemInfo("//Timeline/rows").RectFull;
+    const auto x = static_cast<float>(state.viewport().ToX(160));
+    context->MouseMoveToPos({rows.Min.x + x, rows.Min.y + stream->y + 8});
+    context->MouseClick();
+    context->Yield(2);
+    IM_CHECK(state.selected_event().has_value());
+    IM_CHECK_EQ(state.selected_event()->row_id, 2U);
+    context->ItemClick("//Details/Zoom");
+    context->Yield(2);
+    IM_CHECK_LT(state.viewport().span_ns(), 150);
+    context->KeyPress(ImGuiKey_Backspace);
+    context->Yield(2);
+    IM_CHECK_GT(state.viewport().span_ns(), 300);
+  });
+}
+
+TEST_F(UiTest, DraggingSelectsARange) {
+  Drive([](ImGuiTestContext* context) {
+    const ImRect rows = context->ItemInfo("//Timeline/rows").RectFull;
+    context->MouseMoveToPos({rows.Min.x + 100, rows.Min.y + 60});
+    context->MouseDown();
+    context->MouseMoveToPos({rows.Min.x + 300, rows.Min.y + 60});
+    context->MouseUp();
+    context->Yield(2);
+    State& state = StateOf(context);
+    IM_CHECK(state.range().has_value());
+    const auto width = static_cast<double>(state.range()->end_ns - state.range()->begin_ns);
+    IM_CHECK_LT(std::abs(width - 200 * state.viewport().ns_per_px()),
+                4 * state.viewport().ns_per_px());
+    IM_CHECK(state.Shows(Panel::kRange));
+  });
+}
+
+TEST_F(UiTest, ThePaletteRunsCommands) {
+  Drive([](ImGuiTestContext* context) {
+    State& state = StateOf(context);
+    context->KeyPress(ImGuiMod_Ctrl | ImGuiMod_Shift | ImGuiKey_P);
+    context->Yield(2);
+    context->KeyChars("dark or");
+    context->KeyPress(ImGuiKey_Enter);
+    context->Yield(2);
+    IM_CHECK(!state.is_dark);
+    IM_CHECK(!state.Shows(Panel::kPalette));
+  });
+}
+
+// Ten thousand frames of keys, clicks, wheels and sizes at random.
+TEST_F(UiTest, SurvivesAMonkey) {
+  std::mt19937 random(3);
+  const auto at_most = [&](int most) {
+    return static_cast<int>(random() % static_cast<unsigned>(most));
+  };
+  ImGuiIO& io = ImGui::GetIO();
+  for (int frame = 0; frame < 10'000; ++frame) {
+    switch (at_most(6)) {
+      case 0:
+        io.AddMousePosEvent(static_cast<float>(at_most(1500) - 50),
+                            static_cast<float>(at_most(1000) - 50));
+        break;
+      case 1:
+        io.AddMouseButtonEvent(at_most(3), at_most(2) == 0);
+        break;
+      case 2:
+        io.AddMouseWheelEvent(static_cast<float>(at_most(3) - 1),
+                              static_cast<float>(at_most(5) - 2));
+        break;
+      case 3:
+        io.AddKeyEvent(static_cast<ImGuiKey>(ImGuiKey_NamedKey_BEGIN + at_most(100)),
+                       at_most(2) == 0);
+        break;
+      case 4:
+        io.AddInputCharacter(static_cast<unsigned>(32 + at_most(90)));
+        break;
+      default:
+        if (at_most(50) == 0) {
+          io.DisplaySize = ImVec2(static_cast<float>(200 + at_most(1500)),
+                                  static_cast<float>(150 + at_most(900)));
+        }
+    }
+    platform_->Frame();
+    ASSERT_LE(ImGui::GetDrawData()->TotalVtxCount, 200'000);
+  }
+  EXPECT_LT(state_.viewport().begin_ns, state_.viewport().end_ns);
+}
+
+}  // namespace
+}  // namespace tutti::viewer

@@ -1,0 +1,218 @@
+#include "viewer/model/lane.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace tutti::viewer {
+namespace {
+
+template <typename T>
+size_t BytesOf(const std::vector<T>& values) {
+  return values.capacity() * sizeof(T);
+}
+
+uint64_t KeyOf(const Event& event) {
+  return (uint64_t{event.name} << 32) | (static_cast<uint64_t>(event.category) << 16) |
+         (static_cast<uint64_t>(event.source) << 8) | (event.is_open ? 1 : 0);
+}
+
+}  // namespace
+
+Lane::Lane(std::span<const Event> events) {
+  begin_.reserve(events.size());
+  duration_.reserve(events.size());
+  narrow_name_.reserve(events.size());
+  row_id_.reserve(events.size());
+  blocks_.reserve(events.size() / kBlock + 1);
+  for (size_t first = 0; first < events.size(); first += kBlock) {
+    AppendBlock(events.subspan(first, std::min<size_t>(kBlock, events.size() - first)));
+  }
+  name_ids_ = decltype(name_ids_)();
+  BuildPyramid();
+}
+
+void Lane::AppendBlock(std::span<const Event> events) {
+  Block block{.base_ns = events.front().begin_ns};
+  if (events.back().begin_ns - block.base_ns >= int64_t{kLong}) {
+    block.wide = static_cast<int64_t>(wide_begin_.size());
+  }
+  for (const Event& event : events) {
+    assert(begin_.empty() || event.begin_ns >= end_ns(size() - 1));
+    const int64_t since_base = event.begin_ns - block.base_ns;
+    const int64_t duration = event.end_ns - event.begin_ns;
+    if (block.wide >= 0) wide_begin_.push_back(event.begin_ns);
+    if (duration >= int64_t{kLong}) long_.emplace_back(size(), duration);
+    duration_.push_back(duration >= int64_t{kLong} ? kLong : static_cast<uint32_t>(duration));
+    AppendName(event);
+    row_id_.push_back(event.row_id);
+    if (begin_.size() % kBlock == 0) blocks_.push_back(block);
+    begin_.push_back(block.wide >= 0 ? 0 : static_cast<uint32_t>(since_base));
+  }
+}
+
+void Lane::AppendName(const Event& event) {
+  const auto next = static_cast<uint32_t>(names_.size());
+  const auto [found, is_new] = name_ids_.try_emplace(KeyOf(event), next);
+  if (is_new) {
+    names_.push_back({event.name, event.category, event.source, event.is_open});
+    if (std::find(present_.begin(), present_.end(), event.category) == present_.end()) {
+      present_.push_back(event.category);
+    }
+    if (next == UINT16_MAX + 1U) {
+      wide_name_.assign(narrow_name_.begin(), narrow_name_.end());
+      narrow_name_ = std::vector<uint16_t>();
+    }
+  }
+  if (names_.size() > UINT16_MAX + 1U) {
+    wide_name_.push_back(found->second);
+  } else {
+    narrow_name_.push_back(static_cast<uint16_t>(found->second));
+  }
+}
+
+void Lane::BuildPyramid() {
+  for (uint32_t below = size(); below > kFan;) {
+    const uint32_t nodes = (below + kFan - 1) / kFan;
+    Level level;
+    level.longest.reserve(nodes);
+    level.busy_ns.reserve(nodes * present_.size());
+    for (uint32_t node = 0; node < nodes; ++node) {
+      LaneSummary summary;
+      for (uint32_t i = node * kFan; i < std::min(below, (node + 1) * kFan); ++i) {
+        if (levels_.empty()) {
+          AddEvent(i, &summary);
+        } else {
+          AddNode(levels_.size() - 1, i, &summary);
+        }
+      }
+      level.longest.push_back(summary.longest);
+      for (const Category category : present_) {
+        level.busy_ns.push_back(summary.busy_ns[static_cast<size_t>(category)]);
+      }
+    }
+    levels_.push_back(std::move(level));
+    below = nodes;
+  }
+}
+
+int64_t Lane::begin_ns(uint32_t index) const {
+  const Block& block = blocks_[index / kBlock];
+  if (block.wide >= 0) return wide_begin_[static_cast<size_t>(block.wide) + index % kBlock];
+  return block.base_ns + begin_[index];
+}
+
+int64_t Lane::duration_ns(uint32_t index) const {
+  if (duration_[index] != kLong) return duration_[index];
+  return std::lower_bound(long_.begin(), long_.end(), std::pair(index, int64_t{0}))->second;
+}
+
+Event Lane::event(uint32_t index) const {
+  const LaneName& entry = name(index);
+  return {.begin_ns = begin_ns(index),
+          .end_ns = end_ns(index),
+          .name = entry.name,
+          .row_id = row_id(index),
+          .category = entry.category,
+          .source = entry.source,
+          .is_open = entry.is_open};
+}
+
+uint32_t Lane::FirstBeginningAt(int64_t time_ns, uint32_t from) const {
+  // Galloping: the next pixel's first event is near this one's.
+  uint32_t low = from;
+  uint32_t step = 1;
+  while (low < size() && begin_ns(low) < time_ns && step < size() - low) {
+    if (begin_ns(low + step) >= time_ns) break;
+    low += step;
+    step *= 2;
+  }
+  uint32_t high = step < size() - low ? low + step : size();
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (begin_ns(middle) < time_ns) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+uint32_t Lane::FirstEndingAfter(int64_t time_ns) const {
+  uint32_t first = FirstBeginningAt(time_ns);
+  while (first > 0 && end_ns(first - 1) > time_ns) --first;
+  return first;
+}
+
+LaneSummary Lane::Summarize(uint32_t first, uint32_t last) const {
+  LaneSummary summary;
+  summary.count = last > first ? last - first : 0;
+  // Up the pyramid while nodes are whole, left and right ends on the way.
+  size_t level = 0;  // 0: events; n: levels_[n - 1]
+  const auto add = [&](uint32_t i) {
+    if (level == 0) {
+      AddEvent(i, &summary);
+    } else {
+      AddNode(level - 1, i, &summary);
+    }
+  };
+  while (first < last) {
+    if (level == levels_.size()) {
+      for (; first < last; ++first) add(first);
+      break;
+    }
+    for (; first < last && first % kFan != 0; ++first) add(first);
+    for (; first < last && last % kFan != 0; --last) add(last - 1);
+    first /= kFan;
+    last /= kFan;
+    ++level;
+  }
+  return summary;
+}
+
+void Lane::AddNode(size_t level, uint32_t node, LaneSummary* summary) const {
+  const Level& nodes = levels_[level];
+  const uint32_t longest = nodes.longest[node];
+  const int64_t duration = duration_ns(longest);
+  if (duration > summary->longest_ns ||
+      (duration == summary->longest_ns && longest < summary->longest)) {
+    summary->longest = longest;
+    summary->longest_ns = duration;
+  }
+  for (size_t i = 0; i < present_.size(); ++i) {
+    summary->busy_ns[static_cast<size_t>(present_[i])] += nodes.busy_ns[node * present_.size() + i];
+  }
+}
+
+void Lane::AddEvent(uint32_t index, LaneSummary* summary) const {
+  const int64_t duration = duration_ns(index);
+  if (duration > summary->longest_ns ||
+      (duration == summary->longest_ns && index < summary->longest)) {
+    summary->longest = index;
+    summary->longest_ns = duration;
+  }
+  summary->busy_ns[static_cast<size_t>(name(index).category)] += duration;
+}
+
+void Lane::AddBusy(int64_t begin, int64_t end, CategoryNs* busy_ns) const {
+  uint32_t first = FirstEndingAfter(begin);
+  uint32_t last = FirstBeginningAt(end, first);
+  const auto add_clipped = [&](uint32_t i) {
+    const int64_t inside = std::min(end, end_ns(i)) - std::max(begin, begin_ns(i));
+    (*busy_ns)[static_cast<size_t>(name(i).category)] += std::max<int64_t>(0, inside);
+  };
+  if (first < last && begin_ns(first) < begin) add_clipped(first++);
+  if (first < last && end_ns(last - 1) > end) add_clipped(--last);
+  const LaneSummary whole = Summarize(first, last);
+  for (size_t i = 0; i < kCategories; ++i) (*busy_ns)[i] += whole.busy_ns[i];
+}
+
+size_t Lane::bytes() const {
+  size_t bytes = BytesOf(blocks_) + BytesOf(begin_) + BytesOf(wide_begin_) + BytesOf(duration_) +
+                 BytesOf(long_) + BytesOf(narrow_name_) + BytesOf(wide_name_) + BytesOf(row_id_) +
+                 BytesOf(names_);
+  for (const Level& level : levels_) bytes += BytesOf(level.longest) + BytesOf(level.busy_ns);
+  return bytes;
+}
+
+}  // namespace tutti::viewer

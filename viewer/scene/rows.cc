@@ -1,0 +1,259 @@
+#include "viewer/scene/rows.h"
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+
+namespace tutti::viewer {
+namespace {
+
+constexpr size_t kRanksOpenAtFirst = 4;
+
+std::string KeyOfTrack(uint32_t rank, const Track& track) {
+  return "r" + std::to_string(rank) + "/" + std::to_string(static_cast<int>(track.kind)) + "." +
+         std::to_string(track.device) + "." + std::to_string(track.id);
+}
+
+std::string KeyOfCounters(uint32_t rank) { return "r" + std::to_string(rank) + "/counters"; }
+
+std::string KeyOfDevice(uint32_t rank, int64_t device) {
+  return "r" + std::to_string(rank) + "/gpu" + std::to_string(device);
+}
+
+bool ContainsIgnoringCase(const std::string& text, const std::string& part) {
+  const auto same = [](unsigned char a, unsigned char b) {
+    return std::tolower(a) == std::tolower(b);
+  };
+  return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
+}
+
+// Whether a track works or communicates, so that a rank's band shows it.
+bool IsWork(const Track& track, bool has_streams) {
+  if (has_streams) return track.kind == TrackKind::kStream;
+  return track.kind == TrackKind::kCommunicator ||
+         (track.kind == TrackKind::kThread && (track.role == "compute" || track.role.empty()));
+}
+
+// A thread that helps another is a band until it is opened.
+bool OpensAtFirst(const Track& track) {
+  return track.kind != TrackKind::kThread || track.role == "compute" || track.role == "host" ||
+         track.role.empty();
+}
+
+class TreeBuilder {
+ public:
+  TreeBuilder(const RunSummary& summary, const RankTraces& ranks, const RowChoices& choices)
+      : summary_(summary), ranks_(ranks), choices_(choices) {}
+
+  RowTree Build() {
+    std::map<std::string, std::vector<uint32_t>> by_host;
+    std::vector<std::string> hosts;  // in order of their first rank
+    for (uint32_t slot = 0; slot < summary_.ranks.size(); ++slot) {
+      std::vector<uint32_t>& of_host = by_host[summary_.ranks[slot].host];
+      if (of_host.empty()) hosts.push_back(summary_.ranks[slot].host);
+      of_host.push_back(slot);
+    }
+    for (const std::string& host : hosts) AddNode(host, by_host[host], hosts.size() > 1);
+    ApplyFilter();
+    return TakePinned();
+  }
+
+ private:
+  void AddNode(const std::string& host, const std::vector<uint32_t>& slots, bool show) {
+    if (show) {
+      Row row = Group("n/" + host, RowKind::kNode, 0, host, slots.front(), true);
+      row.label =
+          host + "  " + std::to_string(slots.size()) + (slots.size() == 1 ? " rank" : " ranks");
+      for (const uint32_t slot : slots) AddBand(slot, &row);
+      rows_.push_back(row);
+      if (!row.is_open) return;
+    }
+    for (const uint32_t slot : slots) AddRank(slot, show ? 1 : 0);
+  }
+
+  Row Group(std::string key, RowKind kind, int depth, std::string label, uint32_t slot,
+            bool open_at_first) const {
+    Row row;
+    row.is_open = choices_.flipped.contains(key) != open_at_first;
+    row.key = std::move(key);
+    row.kind = kind;
+    row.depth = depth;
+    row.label = std::move(label);
+    row.rank = slot;
+    row.can_open = true;
+    row.height = kGroupHeight;
+    return row;
+  }
+
+  void AddBand(uint32_t slot, Row* row) const {
+    if (ranks_[slot] == nullptr) return;
+    const std::vector<Track>& tracks = ranks_[slot]->tracks;
+    const bool has_streams = std::any_of(tracks.begin(), tracks.end(), [](const Track& track) {
+      return track.kind == TrackKind::kStream;
+    });
+    for (uint32_t i = 0; i < tracks.size(); ++i) {
+      if (IsWork(tracks[i], has_streams)) row->band.push_back({slot, i});
+    }
+  }
+
+  void AddRank(uint32_t slot, int depth) {
+    const bool open_at_first =
+        slot < kRanksOpenAtFirst || summary_.ranks.size() <= kRanksOpenAtFirst;
+    Row row = Group("r" + std::to_string(slot), RowKind::kRank, depth,
+                    "rank " + std::to_string(summary_.ranks[slot].rank), slot, open_at_first);
+    AddBand(slot, &row);
+    rows_.push_back(row);
+    if (!row.is_open) return;
+    if (ranks_[slot] == nullptr) return AddNote(slot, depth + 1, "loading");
+    if (!ranks_[slot]->status.ok()) AddNote(slot, depth + 1, ranks_[slot]->status.message());
+    AddTracks(slot, depth + 1);
+  }
+
+  void AddNote(uint32_t slot, int depth, const std::string& text) {
+    Row row;
+    row.key = "r" + std::to_string(slot) + "/note";
+    row.kind = RowKind::kNote;
+    row.depth = depth;
+    row.label = text;
+    row.rank = slot;
+    row.height = kLaneHeight;
+    rows_.push_back(row);
+  }
+
+  void AddTracks(uint32_t slot, int depth) {
+    const std::vector<Track>& tracks = ranks_[slot]->tracks;
+    int64_t device = -1;
+    bool device_open = true;
+    bool counters_open = true;
+    for (uint32_t i = 0; i < tracks.size(); ++i) {
+      const bool is_counter = tracks[i].kind == TrackKind::kCounter;
+      if (is_counter && (i == 0 || tracks[i - 1].kind != TrackKind::kCounter)) {
+        counters_open = AddCounters(slot, depth, tracks.size() - i);
+      }
+      if (is_counter && !counters_open) continue;
+      const bool is_stream = tracks[i].kind == TrackKind::kStream;
+      if (is_stream && tracks[i].device != device) {
+        device = tracks[i].device;
+        device_open = AddDevice(slot, depth, device);
+      }
+      if (is_stream && !device_open) continue;
+      AddTrack(slot, i, depth + (is_stream || is_counter ? 1 : 0));
+    }
+  }
+
+  bool AddCounters(uint32_t slot, int depth, size_t count) {
+    rows_.push_back(Group(KeyOfCounters(slot), RowKind::kCounters, depth,
+                          std::to_string(count) + (count == 1 ? " counter" : " counters"), slot,
+                          false));
+    return rows_.back().is_open;
+  }
+
+  bool AddDevice(uint32_t slot, int depth, int64_t device) {
+    Row row = Group(KeyOfDevice(slot, device), RowKind::kDevice, depth,
+                    "GPU " + std::to_string(device), slot, true);
+    const std::vector<Track>& tracks = ranks_[slot]->tracks;
+    for (uint32_t i = 0; i < tracks.size(); ++i) {
+      if (tracks[i].kind == TrackKind::kStream && tracks[i].device == device) {
+        row.band.push_back({slot, i});
+      }
+    }
+    rows_.push_back(row);
+    return row.is_open;
+  }
+
+  void AddTrack(uint32_t slot, uint32_t index, int depth) {
+    const Track& track = ranks_[slot]->tracks[index];
+    Row row;
+    row.key = KeyOfTrack(slot, track);
+    row.depth = depth;
+    row.label = track.label;
+    row.rank = slot;
+    row.track = index;
+    if (track.lanes.empty()) {
+      row.kind = RowKind::kSeries;
+      row.height = kSeriesHeight;
+      rows_.push_back(row);
+      return;
+    }
+    row.lanes = static_cast<uint32_t>(track.lanes.size());
+    row.can_open = true;
+    row.is_open = choices_.flipped.contains(row.key) != OpensAtFirst(track);
+    row.band.push_back({slot, index});
+    if (row.is_open) {
+      const bool all = choices_.deep.contains(row.key);
+      row.lanes_shown = all ? row.lanes : std::min(row.lanes, kLevelsShown);
+    }
+    row.height = row.is_open ? kLaneHeight * static_cast<float>(row.lanes_shown) : kBandHeight;
+    row.height += 2;
+    rows_.push_back(row);
+  }
+
+  // Rows that match, and the groups above them.
+  void ApplyFilter() {
+    if (choices_.filter.empty() && choices_.hidden.empty()) return;
+    std::vector<Row> kept;
+    int wanted_above = -1;  // depth of the row above that the rows kept so far stand below
+    for (size_t i = rows_.size(); i-- > 0;) {
+      Row& row = rows_[i];
+      const bool is_above = row.depth < wanted_above;
+      const bool matches =
+          choices_.filter.empty() || ContainsIgnoringCase(row.label, choices_.filter);
+      if (!choices_.hidden.contains(row.key) && (matches || is_above)) {
+        wanted_above = row.depth;
+        kept.push_back(std::move(row));
+      }
+    }
+    std::reverse(kept.begin(), kept.end());
+    rows_ = std::move(kept);
+  }
+
+  RowTree TakePinned() {
+    RowTree tree;
+    for (const std::string& key : choices_.pinned) {
+      const auto found =
+          std::find_if(rows_.begin(), rows_.end(), [&](const Row& row) { return row.key == key; });
+      if (found == rows_.end()) continue;
+      found->is_pinned = true;
+      tree.pinned.push_back(*found);
+      tree.pinned.back().badge = "r" + std::to_string(summary_.ranks[found->rank].rank);
+      tree.pinned.back().depth = 0;
+    }
+    tree.rows = std::move(rows_);
+    return tree;
+  }
+
+  const RunSummary& summary_;
+  const RankTraces& ranks_;
+  const RowChoices& choices_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace
+
+RowTree BuildRows(const RunSummary& summary, const RankTraces& ranks, const RowChoices& choices) {
+  return TreeBuilder(summary, ranks, choices).Build();
+}
+
+void Reveal(const RunSummary& summary, const RankTraces& ranks, const EventRef& ref,
+            RowChoices* choices) {
+  if (LaneOf(ranks, ref) == nullptr) return;
+  const Track& track = ranks[ref.rank]->tracks[ref.track];
+  const std::string key = KeyOfTrack(ref.rank, track);
+  choices->filter.clear();
+  // Closed rows hide those below them, so from the top down.
+  std::vector<std::string> path = {"n/" + summary.ranks[ref.rank].host,
+                                   "r" + std::to_string(ref.rank)};
+  if (track.kind == TrackKind::kStream) path.push_back(KeyOfDevice(ref.rank, track.device));
+  path.push_back(key);
+  for (const std::string& step : path) {
+    choices->hidden.erase(step);
+    for (const Row& row : BuildRows(summary, ranks, *choices).rows) {
+      if (row.key != step || !row.can_open || row.is_open) continue;
+      if (choices->flipped.erase(step) == 0) choices->flipped.insert(step);
+      break;
+    }
+  }
+  if (ref.lane >= kLevelsShown) choices->deep.insert(key);
+}
+
+}  // namespace tutti::viewer

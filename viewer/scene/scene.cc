@@ -1,0 +1,191 @@
+#include "viewer/scene/scene.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "viewer/scene/format.h"
+
+namespace tutti::viewer {
+namespace {
+
+constexpr double kTickDistance = 110;    // pixels, about
+constexpr double kStepLabelWidth = 34;   // narrower steps have no label
+constexpr double kStepLineDistance = 3;  // closer lines are not drawn
+
+std::vector<const Lane*> LanesOf(const RankTraces& ranks, const std::vector<TrackRef>& refs) {
+  std::vector<const Lane*> lanes;
+  for (const TrackRef& ref : refs) {
+    if (ref.rank >= ranks.size() || ranks[ref.rank] == nullptr) continue;
+    const Track& track = ranks[ref.rank]->tracks[ref.track];
+    // Of calls that nest, the outermost lane says when the thread is busy.
+    const bool nests = track.kind == TrackKind::kThread;
+    for (const Lane& lane : track.lanes) {
+      lanes.push_back(&lane);
+      if (nests) break;
+    }
+  }
+  return lanes;
+}
+
+// Until a rank's events are there, its band is made of its steps' parts.
+std::vector<BandMark> BandOfSteps(const RunSummary& summary, int64_t rank,
+                                  const Viewport& viewport) {
+  std::vector<BandMark> band;
+  for (const schema::StepWindowRow& window : summary.windows) {
+    if (window.rank != rank || window.end_ns <= viewport.begin_ns ||
+        window.begin_ns >= viewport.end_ns || window.step_ns <= 0) {
+      continue;
+    }
+    const schema::StepBreakdownRow* parts = summary.FindBreakdown(rank, window.step);
+    if (parts == nullptr) continue;
+    const double whole = static_cast<double>(window.step_ns);
+    BandMark mark{std::max(0, viewport.ColumnOf(window.begin_ns)),
+                  std::min(viewport.width_px, viewport.ColumnOf(window.end_ns) + 1),
+                  {}};
+    const auto share = [&](Category category, int64_t ns) {
+      mark.share[static_cast<size_t>(category)] =
+          static_cast<float>(static_cast<double>(ns) / whole);
+    };
+    share(Category::kCompute, parts->compute_ns);
+    share(Category::kCommunication, parts->exposed_comm_transfer_ns + parts->exposed_comm_wait_ns +
+                                        parts->exposed_comm_unsplit_ns);
+    share(Category::kCopy, parts->exposed_copy_ns);
+    share(Category::kLoader, parts->input_wait_ns);
+    share(Category::kWait, parts->sync_ns);
+    band.push_back(mark);
+  }
+  return band;
+}
+
+SceneRow BuildRow(const RunSummary& summary, const RankTraces& ranks, const Row& row, float y,
+                  const Viewport& viewport) {
+  SceneRow built;
+  built.row = row;
+  built.y = y;
+  if (row.kind == RowKind::kSeries) {
+    const Track& track = ranks[row.rank]->tracks[row.track];
+    built.envelope = EnvelopeOf(track.series, viewport);
+    built.extent = track.series.extent();
+    built.unit = track.unit;
+    return built;
+  }
+  if (row.lanes_shown == 0) {
+    const bool is_loading = row.kind == RowKind::kRank && ranks[row.rank] == nullptr;
+    built.band = is_loading ? BandOfSteps(summary, summary.ranks[row.rank].rank, viewport)
+                            : BandOf(LanesOf(ranks, row.band), viewport);
+    return built;
+  }
+  built.lanes.resize(row.lanes_shown);
+  const std::vector<Lane>& lanes = ranks[row.rank]->tracks[row.track].lanes;
+  for (uint32_t i = 0; i < row.lanes_shown; ++i) {
+    AppendMarks(lanes[i], viewport, &built.lanes[i]);
+  }
+  return built;
+}
+
+int64_t TickStep(const Viewport& viewport) {
+  const double wanted = viewport.ns_per_px() * kTickDistance;
+  int64_t step = 1;
+  for (int64_t decade = 1; decade < int64_t{1} << 58; decade *= 10) {
+    for (const int64_t factor : {1, 2, 5}) {
+      step = decade * factor;
+      if (static_cast<double>(step) >= wanted) return step;
+    }
+  }
+  return step;
+}
+
+std::vector<StepLine> StepLinesOf(const RunSummary& summary, const Viewport& viewport) {
+  std::vector<StepLine> lines;
+  for (const schema::RunStepRow& step : summary.steps) {
+    if (step.end_ns <= viewport.begin_ns || step.begin_ns >= viewport.end_ns) continue;
+    StepLine line;
+    line.x0 = static_cast<float>(viewport.ToX(step.begin_ns));
+    line.x1 = static_cast<float>(viewport.ToX(step.end_ns));
+    line.step = step.step;
+    if (line.x1 - line.x0 >= kStepLabelWidth) line.label = std::to_string(step.number);
+    const bool is_near = !lines.empty() && line.x0 - lines.back().x0 < kStepLineDistance;
+    if (!is_near) lines.push_back(line);
+  }
+  return lines;
+}
+
+Hit HitRow(const SceneRow& row, float x, float y) {
+  Hit hit;
+  hit.row = &row;
+  const auto lane = static_cast<int>((y - row.y - 1) / kLaneHeight);
+  if (lane < 0 || lane >= static_cast<int>(row.lanes.size())) return hit;
+  float best = 2;  // pixels beside a thin mark that still count
+  for (const SpanMark& mark : row.lanes[static_cast<size_t>(lane)]) {
+    if (mark.x0 > x + best) break;
+    const float distance = std::max({0.0F, mark.x0 - x, x - mark.x1});
+    if (distance >= best && distance > 0) continue;
+    best = distance;
+    hit.mark = &mark;
+    hit.event = {row.row.rank, row.row.track, static_cast<uint32_t>(lane), mark.index};
+  }
+  return hit;
+}
+
+const SceneRow* RowAt(const std::vector<SceneRow>& rows, float y) {
+  for (const SceneRow& row : rows) {
+    if (y >= row.y && y < row.y + row.row.height) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<Tick> TicksOf(const Viewport& viewport, int64_t origin_ns) {
+  const int64_t step = TickStep(viewport);
+  std::vector<Tick> ticks;
+  int64_t since = (viewport.begin_ns - origin_ns) / step * step;
+  for (; since + origin_ns < viewport.end_ns; since += step) {
+    if (since + origin_ns < viewport.begin_ns) continue;
+    ticks.push_back({static_cast<float>(viewport.ToX(since + origin_ns)), FormatTime(since, step)});
+  }
+  return ticks;
+}
+
+Scene BuildScene(const RunSummary& summary, const RankTraces& ranks, const RowTree& tree,
+                 const SceneView& view) {
+  Scene scene;
+  scene.viewport = view.viewport;
+  for (const Row& row : tree.pinned) {
+    if (scene.pinned_height + row.height > view.height * kPinnedShare) break;
+    scene.pinned.push_back(BuildRow(summary, ranks, row, scene.pinned_height, view.viewport));
+    scene.pinned_height += row.height;
+  }
+  float y = scene.pinned_height - view.scroll_y;
+  for (const Row& row : tree.rows) {
+    if (y + row.height > scene.pinned_height && y < view.height) {
+      scene.rows.push_back(BuildRow(summary, ranks, row, y, view.viewport));
+    }
+    y += row.height;
+  }
+  scene.total_height = y - scene.pinned_height + view.scroll_y;
+  scene.ticks = TicksOf(view.viewport, summary.begin_ns);
+  scene.steps = StepLinesOf(summary, view.viewport);
+  return scene;
+}
+
+Hit HitTest(const Scene& scene, float x, float y) {
+  if (y < scene.pinned_height) {
+    const SceneRow* pinned = RowAt(scene.pinned, y);
+    return pinned == nullptr ? Hit{} : HitRow(*pinned, x, y);
+  }
+  const SceneRow* row = RowAt(scene.rows, y);
+  return row == nullptr ? Hit{} : HitRow(*row, x, y);
+}
+
+const SceneRow* FindSceneRow(const Scene& scene, const EventRef& ref) {
+  for (const SceneRow& row : scene.rows) {
+    if (row.row.rank == ref.rank && row.row.track == ref.track && ref.lane < row.lanes.size()) {
+      return &row;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace tutti::viewer

@@ -1,0 +1,76 @@
+// All that a frame of the timeline shows, as a value: rows with their places, marks, labels,
+// ticks. What draws it adds nothing of its own, so that a text of it (dump.h) is the picture.
+// Pure functions; no interface.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "viewer/scene/lod.h"
+#include "viewer/scene/rows.h"
+#include "viewer/scene/viewport.h"
+
+namespace tutti::viewer {
+
+struct SceneRow {
+  Row row;
+  float y = 0;  // of the top, from that of the timeline's rows; negative above the screen
+  std::vector<std::vector<SpanMark>> lanes;
+  std::vector<BandMark> band;
+  std::vector<SeriesMark> envelope;
+  Extent extent;  // of the whole series
+  std::string unit;
+};
+
+struct Tick {
+  float x = 0;
+  std::string label;
+};
+
+// A step's begin over all ranks.
+struct StepLine {
+  float x0 = 0;
+  float x1 = 0;
+  int64_t step = 0;
+  std::string label;
+};
+
+struct Scene {
+  Viewport viewport;
+  std::vector<SceneRow> pinned;  // y counts from the top of the pinned rows
+  std::vector<SceneRow> rows;    // those that are on screen
+  std::vector<Tick> ticks;
+  std::vector<StepLine> steps;
+  float pinned_height = 0;
+  float total_height = 0;  // of all rows, seen or not
+};
+
+struct SceneView {
+  Viewport viewport;
+  float scroll_y = 0;
+  float height = 0;  // of the part of the screen that shows rows, pinned ones included
+};
+
+// At most this share of the height is for pinned rows.
+inline constexpr float kPinnedShare = 0.4F;
+
+Scene BuildScene(const RunSummary& summary, const RankTraces& ranks, const RowTree& tree,
+                 const SceneView& view);
+
+// Ticks at round times since `origin_ns`, about 100 pixels apart.
+std::vector<Tick> TicksOf(const Viewport& viewport, int64_t origin_ns);
+
+// What is at a point of the scene.
+struct Hit {
+  const SceneRow* row = nullptr;   // nullptr: below the last
+  const SpanMark* mark = nullptr;  // nullptr: none there
+  EventRef event;                  // of the mark
+};
+// `y` counts from the top of the pinned rows, x from the left edge of the viewport.
+Hit HitTest(const Scene& scene, float x, float y);
+
+// Where an event is on screen: its row and lane; nullptr if its row is not.
+const SceneRow* FindSceneRow(const Scene& scene, const EventRef& ref);
+
+}  // namespace tutti::viewer

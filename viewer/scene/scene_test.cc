@@ -1,0 +1,111 @@
+#include "viewer/scene/scene.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "viewer/scene/dump.h"
+#include "viewer/testing/small_run.h"
+
+namespace tutti::viewer {
+namespace {
+
+class SceneTest : public ::testing::Test {
+ protected:
+  Scene Build(const Viewport& viewport) {
+    const RowTree tree = BuildRows(run_.summary, run_.ranks, choices_);
+    return BuildScene(run_.summary, run_.ranks, tree, {viewport, scroll_y_, 500});
+  }
+  std::string Dump(const Viewport& viewport) { return DumpScene(Build(viewport), run_.names); }
+
+  // Labels of the rows, in order.
+  std::vector<std::string> Labels() {
+    std::vector<std::string> labels;
+    for (const Row& row : BuildRows(run_.summary, run_.ranks, choices_).rows) {
+      labels.push_back(row.label);
+    }
+    return labels;
+  }
+
+  testing::SmallRun run_;
+  RowChoices choices_;
+  float scroll_y_ = 0;
+};
+
+// Where a text differs from the golden is to be judged by a person: the test writes what it got
+// beside the golden's name into its working folder.
+void ExpectGolden(const std::string& text, const std::string& name) {
+  std::ifstream file(std::string(TUTTI_GOLDEN_DIR) + "/" + name);
+  std::stringstream golden;
+  golden << file.rdbuf();
+  if (golden.str() != text) std::ofstream(name) << text;
+  EXPECT_EQ(text, golden.str()) << name;
+}
+
+TEST_F(SceneTest, WholeRun) { ExpectGolden(Dump({0, 400, 200}), "whole_run.scene.txt"); }
+
+TEST_F(SceneTest, ZoomedIn) { ExpectGolden(Dump({295, 325, 300}), "zoomed_in.scene.txt"); }
+
+TEST_F(SceneTest, ClosedRowsBecomeBands) {
+  choices_.flipped = {"r0/3.0.7", "r1"};
+  choices_.pinned = {"r1"};
+  ExpectGolden(Dump({0, 400, 200}), "closed.scene.txt");
+}
+
+TEST_F(SceneTest, FilterKeepsTheGroupsAbove) {
+  choices_.filter = "memory";
+  EXPECT_EQ(Labels(), (std::vector<std::string>{"rank 0", "memory of GPU 0"}));
+}
+
+TEST_F(SceneTest, RanksOfSeveralNodesAreGrouped) {
+  run_.summary.ranks[1].host = "node1";
+  const std::vector<std::string> labels = Labels();
+  EXPECT_EQ(labels.front(), "node0  1 rank");
+  EXPECT_NE(std::find(labels.begin(), labels.end(), "node1  1 rank"), labels.end());
+}
+
+TEST_F(SceneTest, ARankThatLoadsShowsItsSteps) {
+  run_.ranks[1] = nullptr;
+  run_.summary.windows = {{.rank = 1, .step = 0, .begin_ns = 0, .end_ns = 200, .step_ns = 200}};
+  run_.summary.breakdowns = {{.rank = 1, .step = 0, .step_ns = 200, .compute_ns = 150}};
+  const std::string text = Dump({0, 400, 200});
+  EXPECT_NE(text.find("- rank 1"), std::string::npos) << text;
+  EXPECT_NE(text.find("[0 101) compute 75%"), std::string::npos) << text;
+}
+
+TEST_F(SceneTest, HitTestFindsMarks) {
+  const Scene scene = Build({0, 400, 400});
+  const SceneRow* stream = nullptr;
+  for (const SceneRow& row : scene.rows) {
+    if (row.row.label == "stream 7") {
+      stream = &row;
+      break;
+    }
+  }
+  ASSERT_NE(stream, nullptr);
+  const Hit hit = HitTest(scene, 140, stream->y + 5);
+  ASSERT_NE(hit.mark, nullptr);
+  EXPECT_EQ(EventAt(run_.ranks, hit.event)->row_id, 2U);
+  EXPECT_EQ(HitTest(scene, 140, stream->y + kLaneHeight + 5).mark->category, Category::kCopy);
+  EXPECT_EQ(HitTest(scene, 115, stream->y + 5).mark, nullptr);
+  EXPECT_EQ(HitTest(scene, 0, 10'000).row, nullptr);
+}
+
+TEST_F(SceneTest, RevealOpensWhatHidesAnEvent) {
+  choices_.flipped = {"r0", "r0/gpu0", "r0/3.0.7"};
+  choices_.filter = "rank 1";
+  Reveal(run_.summary, run_.ranks, {0, 0, 1, 0}, &choices_);
+  EXPECT_NE(FindSceneRow(Build({0, 400, 200}), {0, 0, 1, 0}), nullptr);
+}
+
+TEST_F(SceneTest, TicksAreRoundTimes) {
+  const std::vector<Tick> ticks = TicksOf({1'000'000, 3'000'000, 1000}, 500'000);
+  ASSERT_FALSE(ticks.empty());
+  EXPECT_EQ(ticks[0].label, "500 µs");
+  EXPECT_EQ(ticks[1].label, "1.0 ms");
+  EXPECT_NEAR(ticks[1].x, 250, 0.01);
+}
+
+}  // namespace
+}  // namespace tutti::viewer
