@@ -115,3 +115,24 @@ def intervals(build, rounds):
         f"{statistics.median(ms['merge_union']):.0f} ms merged"
     )
     return [figure]
+
+
+def viewer(build, rounds):
+    """Figures against the budget of a frame, in CPU time of the thread that draws."""
+    program = build.program("tests/bench/viewer_bench")
+    results = [json_of([program]) for _ in range(rounds or 3)]
+    budgets = (
+        ("viewer: p99 of a frame's scene / 6 ms", "frame_p99_ms", 6),
+        ("viewer: packing 10 M events / 4 s", "index_s", 4),
+        ("viewer: search of all names / 0.1 s", "search_s", 0.1),
+        ("viewer: resident bytes an event / 16", "bytes_per_event", 16),
+    )
+    figures = []
+    for what, key, budget in budgets:
+        # Packing is a part of what has 4 seconds of two cores: reading the files is the other.
+        at_most = None if key == "index_s" else 1
+        figure = Figure(what, [result[key] / budget for result in results], at_most=at_most)
+        values = ", ".join(f"{result[key]:.3g}" for result in results)
+        figure.notes.append(f"{results[0]['events']:,} events: {key} {values}")
+        figures.append(figure)
+    return figures

@@ -126,6 +126,8 @@ constexpr std::array kCommands = {
             [](S s, P) { s.Raise(Panel::kCollective); }},
     Command{"events", "Events by name", "Window", "5", [](S s, P) { s.Raise(Panel::kEvents); }},
     Command{"sql", "SQL console", "Window", "6", [](S s, P) { s.Raise(Panel::kSql); }},
+    Command{"hang", "Who is behind in which collective", "Window", "7",
+            [](S s, P) { s.Raise(Panel::kHang); }},
     Command{"palette", "Command palette", "Window", "Ctrl+Shift+P",
             [](S s, P) { Toggle(s, Panel::kPalette); }},
     Command{"help", "Keys", "Window", "? F1", [](S s, P) { Toggle(s, Panel::kHelp); }},

@@ -419,6 +419,21 @@ void State::GoToHit(int direction) {
   GoTo(EventRef(hits[*search_.current]));
 }
 
+void State::GoToCollective(int64_t id, int64_t rank) {
+  collective = id;
+  const std::optional<size_t> slot = summary().SlotOf(rank);
+  if (!slot.has_value()) return;
+  for (const Collective& candidate : summary().collectives) {
+    if (candidate.row.id != id) continue;
+    for (const schema::CollectiveCallRow& call : candidate.calls) {
+      if (call.rank != rank) continue;
+      const auto ref = FindRow(ranks_, static_cast<uint32_t>(*slot), Source::kCollective,
+                               static_cast<uint32_t>(call.source_id));
+      if (ref.has_value()) GoTo(*ref);
+    }
+  }
+}
+
 void State::GoToFinding(size_t index, size_t evidence) {
   if (index >= summary().findings.size()) return;
   finding = index;

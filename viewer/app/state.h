@@ -48,9 +48,10 @@ enum class Panel : uint8_t {
   kEvents,
   kSql,
   kHelp,
-  kPalette
+  kPalette,
+  kHang,
 };
-inline constexpr size_t kPanels = 10;
+inline constexpr size_t kPanels = 11;
 
 class State {
  public:
@@ -127,6 +128,8 @@ class State {
   void GoToHit(int direction);
 
   // --- Findings.
+  // To a rank's call of a collective, if it made one.
+  void GoToCollective(int64_t id, int64_t rank);
   void GoToFinding(size_t index, size_t evidence);
 
   // "RANK:STEP" or "RANK:STEP:ROW" (row of cpu_op or kernel); ranks and steps as the program

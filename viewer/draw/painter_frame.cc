@@ -1,4 +1,4 @@
-// What surrounds the rows: labels, ruler, overview.
+// What surrounds the rows: labels, ruler, what is selected.
 #include <algorithm>
 #include <cmath>
 
@@ -216,56 +216,6 @@ void PaintOverlays(DrawContext& context, const TimelineLayout& layout, ImDrawLis
     list->AddLine({x, top}, {x, bottom}, WithAlpha(theme.text, 0.35F));
   }
   list->PopClipRect();
-}
-
-void PaintOverview(DrawContext& context, const TimelineLayout& layout, ImDrawList* list) {
-  State& state = context.state;
-  const Theme& theme = *context.theme;
-  const RunSummary& summary = state.summary();
-  const float top = layout.OverviewY();
-  const float bottom = top + layout.overview_height - 2;
-  const float left = layout.RowsX();
-  list->AddRectFilled({layout.origin.x, top}, {left + layout.width, bottom + 2}, theme.background);
-  const TimeRange extent = state.extent();
-  const Viewport whole{extent.begin_ns, extent.end_ns, std::max(1, state.viewport().width_px)};
-  // A bar a step as high as the step is long, coloured by what it is spent on.
-  int64_t longest = 1;
-  for (const schema::RunStepRow& step : summary.steps) {
-    longest = std::max(longest, step.end_ns - step.begin_ns);
-  }
-  const float full = layout.overview_height - 8;
-  for (const schema::RunStepRow& step : summary.steps) {
-    const float x0 = left + static_cast<float>(whole.ToX(step.begin_ns));
-    const float x1 = std::max(x0 + 1, left + static_cast<float>(whole.ToX(step.end_ns)) - 1);
-    const auto share = static_cast<float>(static_cast<double>(step.end_ns - step.begin_ns) /
-                                          static_cast<double>(longest));
-    const ImU32 color =
-        step.is_steady != 0 ? ColorOf(Category::kCompute) : ColorOf(Category::kStep);
-    list->AddRectFilled({x0, bottom - std::max(2.0F, share * full)}, {x1, bottom},
-                        WithAlpha(color, 0.75F));
-  }
-  const std::vector<EventRef>& hits = state.search().result.hits;
-  int last_column = -1;
-  for (const EventRef& ref : hits) {
-    const int column = whole.ColumnOf(EventAt(state.ranks(), ref)->begin_ns);
-    if (column == last_column) continue;
-    last_column = column;
-    list->AddRectFilled({left + static_cast<float>(column), top},
-                        {left + static_cast<float>(column) + 1.5F, top + 6}, theme.accent);
-  }
-  const float x0 = left + std::clamp(static_cast<float>(whole.ToX(state.viewport().begin_ns)), 0.0F,
-                                     layout.width);
-  const float x1 =
-      left + std::clamp(static_cast<float>(whole.ToX(state.viewport().end_ns)), 0.0F, layout.width);
-  const ImU32 shade = WithAlpha(theme.background, 0.62F);
-  list->AddRectFilled({left, top}, {x0, bottom}, shade);
-  list->AddRectFilled({x1, top}, {left + layout.width, bottom}, shade);
-  list->AddRect({x0, top}, {std::max(x1, x0 + 3), bottom}, theme.text, 2);
-  const std::string text = FormatCount(static_cast<int64_t>(summary.steps.size())) +
-                           " steps, longest " + FormatNs(longest);
-  if (!summary.steps.empty())
-    list->AddText({layout.origin.x + 8, top + 4}, theme.dim_text, text.c_str());
-  list->AddLine({layout.origin.x, bottom + 1}, {left + layout.width, bottom + 1}, theme.line);
 }
 
 }  // namespace tutti::viewer

@@ -14,6 +14,7 @@ void DrawDetails(DrawContext& context);     // all that is known of the selected
 void DrawRange(DrawContext& context);       // what the selected range of time is spent on
 void DrawSearch(DrawContext& context);      // matches, as a table
 void DrawCollective(DrawContext& context);  // one collective over ranks, by lateness
+void DrawHang(DrawContext& context);        // who is behind in which group
 void DrawHelp(DrawContext& context);        // keys
 
 // Rank × step, coloured by a figure; a click goes there.

@@ -115,6 +115,8 @@ void Timeline::Draw(DrawContext& context) {
   PaintHeaders(context, layout, list);
   if (hit.mark != nullptr && drag_ == Drag::kNone && !ImGui::IsPopupOpen("row menu")) {
     DrawEventTooltip(context, hit);
+  } else if (hit.row != nullptr && hit.row->row.kind == RowKind::kSeries && drag_ == Drag::kNone) {
+    DrawSeriesTooltip(context, *hit.row);
   }
 }
 

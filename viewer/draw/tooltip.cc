@@ -75,6 +75,32 @@ void DrawComparison(DrawContext& context, const EventRef& ref, const Event& even
   ImGui::TextUnformatted(ranks.c_str());
 }
 
+void DrawSeriesTooltip(DrawContext& context, const SceneRow& row) {
+  constexpr size_t kMostRanks = 16;
+  State& state = context.state;
+  if (!ImGui::BeginTooltip()) return;
+  const int64_t time = state.viewport().ToTime(static_cast<double>(context.pointer.x));
+  ImGui::TextUnformatted(
+      (row.row.label + " at " + FormatNs(time - state.summary().begin_ns)).c_str());
+  size_t shown = 0;
+  for (size_t slot = 0; slot < state.ranks().size() && shown < kMostRanks; ++slot) {
+    if (state.ranks()[slot] == nullptr) continue;
+    for (const Track& track : state.ranks()[slot]->tracks) {
+      if (!track.lanes.empty() || track.label != row.row.label) continue;
+      const Extent now = track.series.Holding(time, time + 1);
+      if (now.is_empty) continue;
+      const std::string text = "rank " + std::to_string(state.summary().ranks[slot].rank) + "  " +
+                               FormatValue(now.largest, track.unit);
+      const bool is_own = slot == row.row.rank;
+      ImGui::PushStyleColor(ImGuiCol_Text, is_own ? context.theme->text : context.theme->dim_text);
+      ImGui::TextUnformatted(text.c_str());
+      ImGui::PopStyleColor();
+      ++shown;
+    }
+  }
+  ImGui::EndTooltip();
+}
+
 void DrawEventTooltip(DrawContext& context, const Hit& hit) {
   const auto event = EventAt(context.state.ranks(), hit.event);
   if (!event.has_value() || !ImGui::BeginTooltip()) return;

@@ -8,6 +8,9 @@ namespace tutti::viewer {
 
 void DrawEventTooltip(DrawContext& context, const Hit& hit);
 
+// The value of a series at the pointer, on this rank and on the others.
+void DrawSeriesTooltip(DrawContext& context, const SceneRow& row);
+
 // "p93 of 1,234; median 1.2 ms; this rank +4 % against the others": how the event compares with
 // those of its name.
 void DrawComparison(DrawContext& context, const EventRef& ref, const Event& event);

@@ -62,7 +62,7 @@ void Ui::ArrangePanels(unsigned int dockspace) {
   ImGui::DockBuilderDockWindow("Timeline", middle);
   ImGui::DockBuilderDockWindow("Findings", left);
   ImGui::DockBuilderDockWindow("Details", right);
-  for (const char* title : {"Heat map", "Collective", "Events", "SQL", "Search", "Range"}) {
+  for (const char* title : {"Heat map", "Collective", "Events", "SQL", "Hang", "Search", "Range"}) {
     ImGui::DockBuilderDockWindow(title, bottom);
   }
   ImGui::DockBuilderGetNode(middle)->SetLocalFlags(ImGuiDockNodeFlags_NoTabBar);
@@ -91,7 +91,9 @@ void Ui::DrawToolbar() {
   std::filesystem::path run(summary.title);
   if (!run.has_filename()) run = run.parent_path();
   ImGui::TextUnformatted(run.filename().string().c_str());
-  ImGui::TextDisabled("%zu ranks, %zu steps", summary.ranks.size(), summary.steps.size());
+  ImGui::TextDisabled("%zu %s, %zu %s", summary.ranks.size(),
+                      summary.ranks.size() == 1 ? "rank" : "ranks", summary.steps.size(),
+                      summary.steps.size() == 1 ? "step" : "steps");
   ImGui::SetCursorPosX(std::max(ImGui::GetCursorPosX(), 280 * context_.scale));
   ImGui::SetNextItemWidth(320 * context_.scale);
   if (context_.focus_search) {
@@ -230,6 +232,7 @@ void Ui::Draw() {
   DrawPanel(Panel::kCollective, "Collective", [&] { DrawCollective(context_); });
   DrawPanel(Panel::kEvents, "Events", [&] { events_.Draw(context_); });
   DrawPanel(Panel::kSql, "SQL", [&] { sql_.Draw(context_); });
+  DrawPanel(Panel::kHang, "Hang", [&] { DrawHang(context_); });
   DrawPanel(Panel::kSearch, "Search", [&] { DrawSearch(context_); });
   DrawPanel(Panel::kRange, "Range", [&] { DrawRange(context_); });
   if (state.Shows(Panel::kHelp)) DrawHelp(context_);
