@@ -32,14 +32,14 @@ class UiTest : public ::testing::Test {
     ImGuiTestEngine* engine = ImGuiTestEngine_CreateContext();
     ImGuiTestEngineIO& io = ImGuiTestEngine_GetIO(engine);
     io.ConfigRunSpeed = ImGuiTestRunSpeed_Fast;
-    io.ConfigVerboseLevel = ImGuiTestVerboseLevel_Error;
-    io.ConfigLogToTTY = true;
+    io.ConfigVerboseLevel = ImGuiTestVerboseLevel_Debug;
     io.ConfigSavedSettings = false;
     io.ConfigCaptureEnabled = false;
     ImGuiTest* test = ImGuiTestEngine_RegisterTest(engine, "viewer", "drive", __FILE__, __LINE__);
     test->TestFunc = act;
     test->UserData = &state_;
     ImGuiTestEngine_Start(engine, ImGui::GetCurrentContext());
+    platform_->Frame();  // so that the engine has heard from the context
     ImGuiTestEngine_QueueTest(engine, test, ImGuiTestRunFlags_RunFromCommandLine);
     for (int frame = 0; frame < 20'000 && !ImGuiTestEngine_IsTestQueueEmpty(engine); ++frame) {
       platform_->Frame();
@@ -50,7 +50,7 @@ class UiTest : public ::testing::Test {
     ImGuiTestEngine_Stop(engine);
     engine_ = engine;
     EXPECT_EQ(summary.CountTested, 1);
-    EXPECT_EQ(summary.CountSuccess, 1);
+    EXPECT_EQ(summary.CountSuccess, 1) << test->Output.Log.Buffer.c_str();
   }
 
   // The engine goes after ImGui's context, which knows it.
@@ -72,6 +72,7 @@ State& StateOf(ImGuiTestContext* context) { return *static_cast<State*>(context-
 TEST_F(UiTest, TypingSearchesAndEnterGoesToTheMatch) {
   Drive([](ImGuiTestContext* context) {
     context->KeyPress(ImGuiKey_Slash);
+    context->Yield(3);
     context->KeyChars("nccl");
     context->Yield(2);
     IM_CHECK_EQ(StateOf(context).search().result.total, 2);
@@ -91,6 +92,7 @@ TEST_F(UiTest, KeysMoveTheViewUnlessATextIsTyped) {
     const int64_t closer = state.viewport().span_ns();
     IM_CHECK_LT(closer, whole);
     context->KeyPress(ImGuiKey_Slash);
+    context->Yield(3);
     context->KeyChars("www");
     context->Yield(2);
     IM_CHECK_EQ(state.viewport().span_ns(), closer);
