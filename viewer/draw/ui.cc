@@ -96,8 +96,9 @@ void Ui::DrawToolbar() {
                       summary.steps.size() == 1 ? "step" : "steps");
   ImGui::SetCursorPosX(std::max(ImGui::GetCursorPosX(), 280 * context_.scale));
   ImGui::SetNextItemWidth(320 * context_.scale);
-  if (context_.focus_search) {
-    ImGui::SetKeyboardFocusHere();
+  if (context_.focus_search) {  // SetKeyboardFocusHere does nothing in a menu bar
+    ImGui::ActivateItemByID(ImGui::GetID("##search"));
+    ImGui::GetCurrentContext()->NavNextActivateFlags = ImGuiActivateFlags_PreferInput;
     context_.focus_search = false;
   }
   if (!ImGui::IsAnyItemActive()) search_text_ = state.search().text;
