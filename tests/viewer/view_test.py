@@ -206,9 +206,9 @@ class Window(Case):
             if shutil.which(program) is None:
                 self.skipTest(program + " is not there")
         read_end, write_end = os.pipe()
-        self.server = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "1280x800x24",
-             "-nolisten", "tcp", "-fbdir", str(self.folder)], pass_fds=[write_end], stderr=subprocess.DEVNULL)
+        command = ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "1280x800x24"]
+        command += ["-nolisten", "tcp", "-fbdir", str(self.folder)]
+        self.server = subprocess.Popen(command, pass_fds=[write_end], stderr=subprocess.DEVNULL)
         os.close(write_end)
         self.addCleanup(self.stop, self.server)
         with os.fdopen(read_end) as pipe:
