@@ -210,14 +210,16 @@ bool EnterMountNamespace() {
   return mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
 }
 
-// The same on a real file system of 8 MiB, in a namespace of its own.
-void WriteOnSmallTmpfs(const std::string& folder) {
+// The same on a real file system of 8 MiB, in a namespace of its own. With a short interval the
+// writer tries again so often that the last page is taken when it is to finish.
+void WriteOnSmallTmpfs(const std::string& folder, std::chrono::milliseconds commit_interval) {
   if (!EnterMountNamespace()) _exit(kNotAllowed);
   if (mount("tutti", folder.c_str(), "tmpfs", 0, "size=8m") != 0) _exit(kNotAllowed);
   const std::string path = folder + "/t.sqlite";
   WriterOptions options;
   options.commit_rows = 5'000;
   options.waiting_rows = 10'000;
+  options.commit_interval = commit_interval;
   Result<std::unique_ptr<TraceWriter>> writer = TraceWriter::Create(path, options);
   if (!writer.ok()) _exit(1);
   for (int64_t id = 0; id < 300'000; ++id) (void)(*writer)->Append(OpNumber(id));
@@ -232,17 +234,27 @@ void WriteOnSmallTmpfs(const std::string& folder) {
   _exit(::testing::Test::HasFailure() ? 4 : 0);
 }
 
-TEST(FullDisk, ARealOneCostsOnlyWhatTheFileSays) {
+class FullDiskAfter : public ::testing::TestWithParam<std::chrono::milliseconds> {};
+
+TEST_P(FullDiskAfter, ARealOneCostsOnlyWhatTheFileSays) {
   const Scratch scratch;
   const pid_t child = fork();
   ASSERT_GE(child, 0);
-  if (child == 0) WriteOnSmallTmpfs(scratch.Path(""));
+  if (child == 0) WriteOnSmallTmpfs(scratch.Path(""), GetParam());
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFEXITED(status)) << status;
   if (WEXITSTATUS(status) == kNotAllowed) GTEST_SKIP() << "a file system can't be mounted here";
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(Intervals, FullDiskAfter,
+                         ::testing::Values(std::chrono::milliseconds(250),
+                                           std::chrono::milliseconds(5),
+                                           std::chrono::milliseconds(0)),
+                         [](const auto& interval) {
+                           return std::to_string(interval.param.count()) + "ms";
+                         });
 
 }  // namespace
 }  // namespace tutti::schema

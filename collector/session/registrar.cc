@@ -47,7 +47,7 @@ wire::Welcome MakeWelcome(wire::WelcomeStatus status, std::string_view text = {}
   welcome.magic = wire::kHelloMagic;
   welcome.version = wire::kVersion;
   welcome.status = status;
-  std::memcpy(welcome.text, text.data(), std::min(text.size(), sizeof(welcome.text) - 1));
+  text.copy(welcome.text, sizeof(welcome.text) - 1);
   return welcome;
 }
 
