@@ -250,8 +250,8 @@ TEST_P(FullDiskAfter, ARealOneCostsOnlyWhatTheFileSays) {
 
 INSTANTIATE_TEST_SUITE_P(Intervals, FullDiskAfter,
                          ::testing::Values(std::chrono::milliseconds(250),
-                                           std::chrono::milliseconds(5),
-                                           std::chrono::milliseconds(0)),
+                                           std::chrono::milliseconds(20),
+                                           std::chrono::milliseconds(5)),
                          [](const auto& interval) {
                            return std::to_string(interval.param.count()) + "ms";
                          });
