@@ -7,11 +7,10 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 
+#include "analyzer/decisions.h"
 #include "analyzer/pass.h"
 #include "analyzer/run_context.h"
 #include "analyzer/run_files.h"
@@ -77,33 +76,6 @@ struct Attempt {
   Status status;
   std::optional<size_t> failed_file;  // leave it out and try again
 };
-
-// What the user decides, and a text that differs where that differs.
-struct Decisions {
-  PassOptions options;
-  std::string key;
-};
-
-Result<std::string> ReadText(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return NotFoundError(path + ": " + std::strerror(errno));
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (file.bad()) return IoError(path + ": " + std::strerror(errno));
-  return text;
-}
-
-Result<Decisions> DecisionsOf(const AnalyzeOptions& options) {
-  Decisions decisions;
-  decisions.options.trace_bytes = options.trace_bytes;
-  decisions.options.step_range = options.step_range;
-  if (!options.step_range.empty()) decisions.key = "step range: " + options.step_range + "\n";
-  if (options.kernel_rules.empty()) return decisions;
-  TUTTI_ASSIGN_OR_RETURN(const std::string text, ReadText(options.kernel_rules));
-  TUTTI_ASSIGN_OR_RETURN(decisions.options.kernel_rules,
-                         KernelRules::Parse(text, options.kernel_rules));
-  decisions.key += "kernel rules:\n" + ToStorableText(text);
-  return decisions;
-}
 
 Attempt RunAllPasses(const std::string& path, const RunFiles& files, const Decisions& decisions,
                      const AnalyzeOptions& options) {

@@ -23,14 +23,22 @@ extern const Pass kDeviceMetricsPass;
 extern const Pass kThroughputPass;
 extern const Pass kStragglerPass;
 extern const Pass kSummaryPass;
+extern const Pass kCallsPass;
+extern const Pass kCommFitPass;
+extern const Pass kParallelismPass;
+extern const Pass kOutliersPass;
+extern const Pass kMemoryTrendPass;
+extern const Pass kReplayPass;
 extern const Pass kFindingsPass;
 
 std::span<const Pass> AllPasses() {
   static const std::array kPasses = {
-      kRunIndexPass,      kClockPass,      kLanesPass,     kStepWindowPass, kCollectivePass,
-      kStepBreakdownPass, kOverlapPass,    kBackwardPass,  kDataWaitPass,   kMemoryPass,
-      kOpStatsPass,       kDevicePass,     kKernelsPass,   kLaunchesPass,   kCopiesPass,
-      kDeviceMetricsPass, kThroughputPass, kStragglerPass, kSummaryPass,    kFindingsPass};
+      kRunIndexPass,      kClockPass,       kLanesPass,     kStepWindowPass,  kCollectivePass,
+      kStepBreakdownPass, kOverlapPass,     kBackwardPass,  kDataWaitPass,    kMemoryPass,
+      kOpStatsPass,       kDevicePass,      kKernelsPass,   kLaunchesPass,    kCopiesPass,
+      kDeviceMetricsPass, kThroughputPass,  kStragglerPass, kSummaryPass,     kCallsPass,
+      kCommFitPass,       kParallelismPass, kOutliersPass,  kMemoryTrendPass, kReplayPass,
+      kFindingsPass};
   return kPasses;
 }
 

@@ -18,9 +18,9 @@ namespace tutti::cli {
 namespace {
 
 // In the order in which they are listed: the way through the product.
-const std::vector<AddVerb> kVerbs = {&AddRecord,  &AddImport, &AddReport,  &AddView,
-                                     &AddCompare, &AddExport, &AddAnalyze, &AddQuery,
-                                     &AddDoctor,  &AddSchema, &AddConfig,  &AddCompletion};
+const std::vector<AddVerb> kVerbs = {&AddRecord, &AddImport, &AddReport,    &AddView,  &AddCompare,
+                                     &AddExport, &AddWhatIf, &AddAnalyze,   &AddQuery, &AddDoctor,
+                                     &AddSchema, &AddConfig, &AddCompletion};
 
 // --json and another --format can't both be meant. A format of a variable or file gives way.
 void CheckFormats(const Invocation& invocation) {

@@ -50,6 +50,7 @@ void AddImport(CLI::App& app, Invocation& invocation);
 void AddReport(CLI::App& app, Invocation& invocation);
 void AddView(CLI::App& app, Invocation& invocation);
 void AddExport(CLI::App& app, Invocation& invocation);
+void AddWhatIf(CLI::App& app, Invocation& invocation);
 void AddCompare(CLI::App& app, Invocation& invocation);
 void AddAnalyze(CLI::App& app, Invocation& invocation);
 void AddQuery(CLI::App& app, Invocation& invocation);

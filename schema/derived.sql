@@ -97,7 +97,7 @@ CREATE TABLE run_step (
   number         INTEGER NOT NULL,     -- as the program numbered it; = step where inferred
   occurrence     INTEGER NOT NULL,     -- 0 the first step with this number, 1 the second, …
   origin         TEXT NOT NULL CHECK (origin IN
-                   ('annotate', 'profiler_step', 'nvtx', 'range', 'inferred_optimizer', 'inferred_collective', 'whole_trace')),  -- what marked it, or how it was inferred
+                   ('annotate', 'profiler_step', 'nvtx', 'timeline', 'range', 'inferred_optimizer', 'inferred_collective', 'whole_trace')),  -- what marked it, or how it was inferred
   ranks          INTEGER NOT NULL,     -- ranks that have it
   begin_ns       INTEGER NOT NULL,     -- earliest begin of its windows
   end_ns         INTEGER NOT NULL,     -- latest end of its windows
@@ -618,12 +618,124 @@ CREATE TABLE collective_summary (
   PRIMARY KEY (communicator_id, op, dtype, bytes)
 ) STRICT, WITHOUT ROWID;
 
+-- CUDA and HIP calls of the host by name. Written by passes/calls.cc.
+CREATE TABLE call_stats (
+  rank         INTEGER NOT NULL REFERENCES rank (rank),
+  name         TEXT NOT NULL,     -- e.g. 'cudaMalloc'
+  blocks       INTEGER NOT NULL CHECK (blocks IN (0, 1)),  -- 1: it blocks the host until the device has done something
+  count        INTEGER NOT NULL,  -- in the whole trace
+  total_ns     INTEGER NOT NULL,  -- sum of their durations
+  in_steps_count INTEGER NOT NULL,  -- those that began in a window of a step that counts
+  in_steps_ns  INTEGER NOT NULL,  -- sum of those
+  longest_id   INTEGER,           -- api_call.id of the longest of those, NULL none
+  PRIMARY KEY (rank, name)
+) STRICT, WITHOUT ROWID;
+
+-- What a collective costs: transfer = latency + bytes on the bus / bandwidth, fitted over the
+-- sizes that a communicator moves. Written by passes/comm_fit.cc.
+CREATE TABLE comm_fit (
+  communicator_id INTEGER NOT NULL REFERENCES run_communicator (id),
+  op              TEXT NOT NULL,     -- as in collective
+  collectives     INTEGER NOT NULL,  -- complete ones with size and transfer
+  sizes           INTEGER NOT NULL,  -- different sizes among them
+  latency_ns      INTEGER NOT NULL CHECK (latency_ns >= 0),  -- of one that moves nothing
+  bus_gb_per_s    REAL,              -- 10^9 bytes per second on the bus (nccl-tests), NULL: larger ones take no longer
+  error_frac      REAL NOT NULL,     -- median over sizes of |fit - median transfer| / median transfer
+  PRIMARY KEY (communicator_id, op)
+) STRICT, WITHOUT ROWID;
+
+-- What communicators are for, told by their members and what they do. Written by
+-- passes/parallelism.cc.
+CREATE TABLE parallel_group (
+  communicator_id INTEGER PRIMARY KEY REFERENCES run_communicator (id),
+  kind            TEXT NOT NULL CHECK (kind IN ('data', 'tensor', 'pipeline', 'expert', 'world', 'other')),  -- kind of parallelism
+  reason          TEXT NOT NULL      -- what says so
+) STRICT;
+
+-- Pipeline stages in each step. Written by passes/parallelism.cc.
+CREATE TABLE pipeline_step (
+  step        INTEGER NOT NULL REFERENCES run_step (step),
+  rank        INTEGER NOT NULL REFERENCES rank (rank),
+  stage       INTEGER NOT NULL,  -- from 0
+  stages      INTEGER NOT NULL,  -- of its pipeline
+  microbatches INTEGER NOT NULL, -- as counted by its transfers
+  step_ns     INTEGER NOT NULL,  -- length of the window
+  compute_ns  INTEGER NOT NULL,  -- of it a compute lane works
+  bubble_ns   INTEGER NOT NULL CHECK (bubble_ns >= 0),  -- of it neither compute nor exposed communication: the pipeline is not full, or a stage is late
+  PRIMARY KEY (step, rank)
+) STRICT, WITHOUT ROWID;
+
+-- Steps that take much longer than usual, and where. Written by passes/outliers.cc.
+CREATE TABLE step_outlier (
+  step       INTEGER PRIMARY KEY REFERENCES run_step (step),
+  period_ns  INTEGER NOT NULL,  -- its step_period_ns
+  excess_ns  INTEGER NOT NULL,  -- that minus the median of the steps that count
+  rank       INTEGER NOT NULL REFERENCES rank (rank),  -- whose part exceeds its own median most
+  part       TEXT NOT NULL,     -- which part of the breakdown, or 'between_steps'
+  part_ns    INTEGER NOT NULL   -- by how much
+) STRICT;
+
+-- How allocated memory grows over the steps that count. Written by passes/memory_trend.cc.
+CREATE TABLE memory_trend (
+  rank                INTEGER NOT NULL REFERENCES rank (rank),
+  device_type         TEXT NOT NULL,     -- as in memory_peak
+  device_id           INTEGER NOT NULL,  -- as in memory_peak
+  steps               INTEGER NOT NULL,  -- steps with a value
+  first_bytes         INTEGER NOT NULL,  -- allocated at the end of the first of them
+  last_bytes          INTEGER NOT NULL,  -- allocated at the end of the last
+  bytes_per_step      REAL NOT NULL,     -- median slope (Theil-Sen) of what is allocated at a step's end
+  rising_frac         REAL NOT NULL CHECK (rising_frac BETWEEN 0 AND 1),  -- share of pairs of steps between which it rises
+  capacity_bytes      INTEGER,           -- of the GPU, NULL unknown
+  PRIMARY KEY (rank, device_type, device_id)
+) STRICT, WITHOUT ROWID;
+
+-- The critical path over ranks: what each step of the replayed ones waited for, each moment
+-- once. The rows of a step add up to its period. Written by passes/replay.cc.
+CREATE TABLE critical_path (
+  step     INTEGER NOT NULL REFERENCES run_step (step),
+  rank     INTEGER NOT NULL REFERENCES rank (rank),  -- whose work was waited for
+  part     TEXT NOT NULL,     -- 'compute', 'exposed_comm_transfer', 'exposed_comm_unsplit', 'exposed_copy', 'input_wait', 'sync', 'host_bound', 'launch' or 'idle'
+  total_ns INTEGER NOT NULL CHECK (total_ns > 0),  -- sum
+  PRIMARY KEY (step, rank, part)
+) STRICT, WITHOUT ROWID;
+
+-- The same by what ran, over the replayed steps that count: the 64 that take most of it.
+-- Written by passes/replay.cc.
+CREATE TABLE critical_path_name (
+  rank     INTEGER NOT NULL REFERENCES rank (rank),
+  part     TEXT NOT NULL,     -- as in critical_path
+  name     TEXT NOT NULL,     -- operator, kernel, collective or call
+  total_ns INTEGER NOT NULL,  -- sum
+  count    INTEGER NOT NULL,  -- how often it was on the path
+  PRIMARY KEY (rank, part, name)
+) STRICT, WITHOUT ROWID;
+
+-- The path of one replayed step, that of median length. Written by passes/replay.cc.
+CREATE TABLE critical_path_piece (
+  ordinal  INTEGER PRIMARY KEY,  -- order in time, from 0
+  step     INTEGER NOT NULL REFERENCES run_step (step),
+  rank     INTEGER NOT NULL REFERENCES rank (rank),
+  part     TEXT NOT NULL,     -- as in critical_path
+  name     TEXT NOT NULL,     -- what ran, '' nothing
+  begin_ns INTEGER NOT NULL,  -- aligned time
+  end_ns   INTEGER NOT NULL   -- the next one begins
+) STRICT;
+
+-- How long a step would take if something were different, by a replay of the steps' dependency
+-- graph over all ranks. Written by passes/replay.cc.
+CREATE TABLE what_if (
+  scenario TEXT PRIMARY KEY,  -- as `tutti whatif --scenario` takes it; 'unchanged' the run as it was
+  step_ns  INTEGER NOT NULL,  -- predicted step, mean over the replayed steps that count
+  saved_ns INTEGER NOT NULL   -- that of 'unchanged' minus it; negative: it would be slower
+) STRICT, WITHOUT ROWID;
+
 -- What costs time, or went wrong, and what to do about it. Written by passes/findings.cc.
 CREATE TABLE finding (
   id         INTEGER PRIMARY KEY,   -- order by cost, from 1; what stopped the job comes first
   kind       TEXT NOT NULL,         -- 'input_wait', 'straggler', 'exposed_comm', 'hang', …: docs/metrics.md lists them
   title      TEXT NOT NULL,         -- one line with the figures
   cost_ns    INTEGER,               -- bound of what its removal saves per step, NULL where it has no such cost
+  replayed_ns INTEGER,              -- what a replay of the steps without it saves per step, NULL not replayed
   share      REAL,                  -- cost_ns / run_metric 'step.mean_ns'
   confidence TEXT NOT NULL CHECK (confidence IN ('high', 'medium', 'low')),  -- how sure it is
   reason     TEXT NOT NULL,         -- what the confidence rests on

@@ -601,11 +601,117 @@ struct CollectiveSummaryRow {
             p99_transfer_ns, p50_duration_ns, p50_busbw_gb_per_s, is_bw_raw)
 };
 
+struct CallStatsRow {
+  int64_t rank = 0;
+  std::string name = {};
+  int64_t blocks = 0;
+  int64_t count = 0;
+  int64_t total_ns = 0;
+  int64_t in_steps_count = 0;
+  int64_t in_steps_ns = 0;
+  std::optional<int64_t> longest_id = {};
+  TUTTI_ROW(CallStatsRow, "call_stats", rank, name, blocks, count, total_ns, in_steps_count,
+            in_steps_ns, longest_id)
+};
+
+struct CommFitRow {
+  int64_t communicator_id = 0;
+  std::string op = {};
+  int64_t collectives = 0;
+  int64_t sizes = 0;
+  int64_t latency_ns = 0;
+  std::optional<double> bus_gb_per_s = {};
+  double error_frac = 0;
+  TUTTI_ROW(CommFitRow, "comm_fit", communicator_id, op, collectives, sizes, latency_ns,
+            bus_gb_per_s, error_frac)
+};
+
+struct ParallelGroupRow {
+  int64_t communicator_id = 0;
+  std::string kind = {};
+  std::string reason = {};
+  TUTTI_ROW(ParallelGroupRow, "parallel_group", communicator_id, kind, reason)
+};
+
+struct PipelineStepRow {
+  int64_t step = 0;
+  int64_t rank = 0;
+  int64_t stage = 0;
+  int64_t stages = 0;
+  int64_t microbatches = 0;
+  int64_t step_ns = 0;
+  int64_t compute_ns = 0;
+  int64_t bubble_ns = 0;
+  TUTTI_ROW(PipelineStepRow, "pipeline_step", step, rank, stage, stages, microbatches, step_ns,
+            compute_ns, bubble_ns)
+};
+
+struct StepOutlierRow {
+  int64_t step = 0;
+  int64_t period_ns = 0;
+  int64_t excess_ns = 0;
+  int64_t rank = 0;
+  std::string part = {};
+  int64_t part_ns = 0;
+  TUTTI_ROW(StepOutlierRow, "step_outlier", step, period_ns, excess_ns, rank, part, part_ns)
+};
+
+struct MemoryTrendRow {
+  int64_t rank = 0;
+  std::string device_type = {};
+  int64_t device_id = 0;
+  int64_t steps = 0;
+  int64_t first_bytes = 0;
+  int64_t last_bytes = 0;
+  double bytes_per_step = 0;
+  double rising_frac = 0;
+  std::optional<int64_t> capacity_bytes = {};
+  TUTTI_ROW(MemoryTrendRow, "memory_trend", rank, device_type, device_id, steps, first_bytes,
+            last_bytes, bytes_per_step, rising_frac, capacity_bytes)
+};
+
+struct CriticalPathRow {
+  int64_t step = 0;
+  int64_t rank = 0;
+  std::string part = {};
+  int64_t total_ns = 0;
+  TUTTI_ROW(CriticalPathRow, "critical_path", step, rank, part, total_ns)
+};
+
+struct CriticalPathNameRow {
+  int64_t rank = 0;
+  std::string part = {};
+  std::string name = {};
+  int64_t total_ns = 0;
+  int64_t count = 0;
+  TUTTI_ROW(CriticalPathNameRow, "critical_path_name", rank, part, name, total_ns, count)
+};
+
+struct CriticalPathPieceRow {
+  int64_t ordinal = 0;
+  int64_t step = 0;
+  int64_t rank = 0;
+  std::string part = {};
+  std::string name = {};
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  TUTTI_ROW(CriticalPathPieceRow, "critical_path_piece", ordinal, step, rank, part, name, begin_ns,
+            end_ns)
+};
+
+struct WhatIfRow {
+  std::string scenario = {};
+  int64_t step_ns = 0;
+  int64_t saved_ns = 0;
+  TUTTI_ROW(WhatIfRow, "what_if", scenario, step_ns, saved_ns)
+};
+
 struct FindingRow {
   int64_t id = 0;
   std::string kind = {};
   std::string title = {};
   std::optional<int64_t> cost_ns = {};
+  std::optional<int64_t> replayed_ns = {};
   std::optional<double> share = {};
   std::string confidence = {};
   std::string reason = {};
@@ -615,8 +721,8 @@ struct FindingRow {
   int64_t steps_seen = 0;
   std::string formula = {};
   std::string advice = {};
-  TUTTI_ROW(FindingRow, "finding", id, kind, title, cost_ns, share, confidence, reason, cause,
-            first_step, last_step, steps_seen, formula, advice)
+  TUTTI_ROW(FindingRow, "finding", id, kind, title, cost_ns, replayed_ns, share, confidence, reason,
+            cause, first_step, last_step, steps_seen, formula, advice)
 };
 
 struct FindingRankRow {
@@ -647,6 +753,8 @@ using AllDerivedRows = std::tuple<
     DeviceSummaryRow, StepDeviceRow, StreamIdleRow, StreamConcurrencyRow, StepCategoryRow,
     StepKernelRow, GraphNodeRow, LaunchStatsRow, StreamQueueRow, QueueTimelineRow, CopyStatsRow,
     StepBatchRow, StepLatenessRow, StragglerRow, RunMetricRow, PartSummaryRow, RankPartSummaryRow,
-    RankSummaryRow, CollectiveSummaryRow, FindingRow, FindingRankRow, FindingEvidenceRow>;
+    RankSummaryRow, CollectiveSummaryRow, CallStatsRow, CommFitRow, ParallelGroupRow,
+    PipelineStepRow, StepOutlierRow, MemoryTrendRow, CriticalPathRow, CriticalPathNameRow,
+    CriticalPathPieceRow, WhatIfRow, FindingRow, FindingRankRow, FindingEvidenceRow>;
 
 }  // namespace tutti::schema

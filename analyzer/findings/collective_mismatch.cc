@@ -1,6 +1,7 @@
 // Catalogue 37, first part: ranks that issue different operations, sizes or types as the
 // same collective. The first one is the cause; what follows it is out of step.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 
@@ -94,8 +95,6 @@ schema::FindingEvidenceRow EvidenceOf(const Issued& issued) {
   return row;
 }
 
-}  // namespace
-
 Status FindMismatches(RunContext& context, const FindingFacts& facts,
                       std::vector<FindingDraft>& drafts) {
   TUTTI_ASSIGN_OR_RETURN(const auto rows, Mismatched(context));
@@ -131,5 +130,18 @@ Status FindMismatches(RunContext& context, const FindingFacts& facts,
   drafts.push_back(std::move(draft));
   return OkStatus();
 }
+
+constexpr std::array kKinds = {
+    FindingKind{"collective_mismatch",
+                "Ranks issue different operations, sizes or types as the same collective "
+                "(catalogue 37).",
+                "none: the result is wrong or the job stops", "always: nothing else matters then",
+                "make every rank issue the same collectives with the same shapes and types"},
+};
+
+}  // namespace
+
+extern const FindingRule kCollectiveMismatchRule;
+const FindingRule kCollectiveMismatchRule{kKinds, FindMismatches};
 
 }  // namespace tutti::analyzer

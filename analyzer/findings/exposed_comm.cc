@@ -8,6 +8,7 @@
 // exposed_comm: the exposed transfer, if it is large. It is not told beside the first:
 // how much is left to hide or to save shows when gradients overlap with backward.
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "analyzer/findings/rule.h"
@@ -36,20 +37,6 @@ bool IsAfterBackward(const schema::StepBackwardRow& row) {
 
 int64_t ExposedNs(const schema::StepBreakdownRow& parts) { return parts.exposed_comm_transfer_ns; }
 
-// Per step: the median over ranks of `value(parts)`.
-template <typename Value>
-std::vector<double> MedianPerStep(const FindingFacts& facts, Value value) {
-  std::vector<double> medians;
-  for (const StepParts& step : facts.breakdown) {
-    std::vector<int64_t> values;
-    for (const auto& parts : step) {
-      if (parts) values.push_back(value(*parts));
-    }
-    medians.push_back(static_cast<double>(MedianOf(std::move(values)).value_or(0)));
-  }
-  return medians;
-}
-
 void AddEvidence(const FindingFacts& facts, std::span<const double> cost_per_step,
                  FindingDraft& draft) {
   for (size_t i = 0; i < facts.breakdown.size() && draft.evidence.size() < 5; ++i) {
@@ -67,8 +54,25 @@ void AllRanks(const FindingFacts& facts, FindingDraft& draft) {
   for (const schema::RankRow& rank : facts.ranks) draft.ranks.push_back(rank.rank);
 }
 
+std::string MiB(int64_t bytes) {
+  const int64_t mib = std::max<int64_t>((bytes + (1 << 20) - 1) >> 20, 1);
+  return std::to_string(mib) + " MiB";
+}
+
+// Payload of the only collective of each step; 0: there are several, or it is small.
+int64_t SingleBucketBytes(const Backwards& backwards) {
+  constexpr int64_t kWorthSplitting = 8 << 20;
+  int64_t bytes = 0;
+  for (const auto& [key, row] : backwards) {
+    if (row.calls != 1) return 0;
+    bytes = row.bytes;
+  }
+  return bytes >= kWorthSplitting ? bytes : 0;
+}
+
 bool FindAfterBackward(const FindingFacts& facts, const Backwards& backwards,
                        std::vector<FindingDraft>& drafts) {
+  if (IsClaimed(drafts, "exposed_comm_transfer")) return true;
   const std::vector<double> cost_per_step =
       MedianPerStep(facts, [&](const schema::StepBreakdownRow& parts) -> int64_t {
         const auto row = backwards.find({parts.step, parts.rank});
@@ -79,7 +83,8 @@ bool FindAfterBackward(const FindingFacts& facts, const Backwards& backwards,
   if (!IsWorthwhile(facts, cost)) return false;
   FindingDraft draft;
   AllRanks(facts, draft);
-  draft.row.kind = "comm_after_backward";
+  const int64_t bucket_bytes = SingleBucketBytes(backwards);
+  draft.row.kind = bucket_bytes > 0 ? "single_bucket" : "comm_after_backward";
   draft.row.title = "gradients are communicated only after backward has ended; " +
                     Duration(cost.cost_ns) + " per step could be hidden behind it";
   draft.row.cause = "exposed_comm_transfer";
@@ -89,14 +94,35 @@ bool FindAfterBackward(const FindingFacts& facts, const Backwards& backwards,
   draft.row.advice =
       "let DistributedDataParallel (c10d::Reducer) reduce buckets during backward instead of "
       "reducing afterwards; leave no_sync() before the last micro-batch";
+  if (bucket_bytes > 0) {
+    draft.row.title = "all gradients (" + MiB(bucket_bytes) +
+                      ") are one bucket, which is reduced "
+                      "after backward; " +
+                      Duration(cost.cost_ns) + " per step could be hidden behind it";
+    draft.row.advice = "bucket_cap_mb " + MiB(bucket_bytes) + " -> " + MiB(bucket_bytes / 4) +
+                       ", so that four buckets are reduced while backward goes on";
+  }
   SetCost(facts, cost, draft.row);
   AddEvidence(facts, cost_per_step, draft);
   drafts.push_back(std::move(draft));
   return true;
 }
 
+// What findings about single collectives have taken already.
+double TakenNs(const std::vector<FindingDraft>& drafts) {
+  int64_t ns = 0;
+  for (const FindingDraft& draft : drafts) {
+    if (draft.row.cause == "barrier" || draft.row.cause == "forward_collectives") {
+      ns += draft.row.cost_ns.value_or(0);
+    }
+  }
+  return static_cast<double>(ns);
+}
+
 void FindExposed(const FindingFacts& facts, std::vector<FindingDraft>& drafts) {
-  const std::vector<double> cost_per_step = MedianPerStep(facts, ExposedNs);
+  std::vector<double> cost_per_step = MedianPerStep(facts, ExposedNs);
+  const double taken_ns = TakenNs(drafts);
+  for (double& ns : cost_per_step) ns = std::max(ns - taken_ns, 0.0);
   const CostOfSteps cost = CostOver(facts, cost_per_step);
   const double share = static_cast<double>(cost.cost_ns) /
                        static_cast<double>(std::max<int64_t>(facts.step_mean_ns, 1));
@@ -109,15 +135,15 @@ void FindExposed(const FindingFacts& facts, std::vector<FindingDraft>& drafts) {
   draft.row.cause = "exposed_comm_transfer";
   draft.row.formula = "mean over steps of the median over ranks of exposed_comm_transfer_ns";
   draft.row.advice =
-      "communicate less often (gradient accumulation with no_sync), less (bf16 or PowerSGD "
-      "gradient hooks), or do more work per step (larger batch); bucket_cap_mb decides how early "
-      "the first bucket starts";
+      "communicate less often (gradient accumulation with no_sync: 4 micro-batches save up to " +
+      Duration(cost.cost_ns * 3 / 4) +
+      " each), less (a bf16 gradient hook halves the bytes, PowerSGD saves more), or do more work "
+      "per step (larger batch); bucket_cap_mb decides how early the first bucket starts";
+  draft.row.replayed_ns = facts.SavedBy("no-exposed-comm");
   SetCost(facts, cost, draft.row);
   AddEvidence(facts, cost_per_step, draft);
   drafts.push_back(std::move(draft));
 }
-
-}  // namespace
 
 Status FindExposedComm(RunContext& context, const FindingFacts& facts,
                        std::vector<FindingDraft>& drafts) {
@@ -128,5 +154,30 @@ Status FindExposedComm(RunContext& context, const FindingFacts& facts,
   if (!FindAfterBackward(facts, backwards, drafts)) FindExposed(facts, drafts);
   return OkStatus();
 }
+
+constexpr std::array kKinds = {
+    FindingKind{"comm_after_backward",
+                "Gradients are communicated only when backward has ended, though the first of "
+                "them were ready long before (catalogue 23).",
+                "mean over steps of the median over ranks of min(exposed_comm_transfer_ns, compute "
+                "from the first gradient to the end of backward)",
+                "as above; at most a tenth of the bytes is enqueued earlier",
+                "let DistributedDataParallel (c10d::Reducer) reduce buckets during backward; leave "
+                "no_sync() before the last micro-batch"},
+    FindingKind{"single_bucket", "The same because all gradients are one bucket (catalogue 25).",
+                "as comm_after_backward", "as comm_after_backward, with one collective a step",
+                "bucket_cap_mb down, to a few buckets a step"},
+    FindingKind{"exposed_comm", "Communication that nothing hides (catalogue 23).",
+                "mean over steps of the median over ranks of exposed_comm_transfer_ns",
+                "a quarter of a step: below that it is the last bucket, which every data-parallel "
+                "step has; not beside what says why it is exposed",
+                "gradient accumulation with no_sync (n micro-batches: a n-th of it), bf16 or "
+                "PowerSGD gradient hooks, a larger batch, bucket_cap_mb"},
+};
+
+}  // namespace
+
+extern const FindingRule kExposedCommRule;
+const FindingRule kExposedCommRule{kKinds, FindExposedComm};
 
 }  // namespace tutti::analyzer

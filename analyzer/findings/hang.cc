@@ -4,6 +4,7 @@
 // the others had waited far longer than any complete collective, and than the usual step
 // that the hang is not in.
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "analyzer/findings/collective_text.h"
@@ -220,8 +221,6 @@ Result<FindingDraft> DraftHang(RunContext& context, const FindingFacts& facts,
   return draft;
 }
 
-}  // namespace
-
 Status FindHangs(RunContext& context, const FindingFacts& facts,
                  std::vector<FindingDraft>& drafts) {
   TUTTI_ASSIGN_OR_RETURN(const bool was_dumped, WasDumped(context));
@@ -238,5 +237,20 @@ Status FindHangs(RunContext& context, const FindingFacts& facts,
   drafts.push_back(std::move(draft));
   return OkStatus();
 }
+
+constexpr std::array kKinds = {
+    FindingKind{"hang",
+                "A collective that some member never entered, or that never ended "
+                "(catalogue 37).",
+                "none: the job stopped",
+                "the wait exceeds what is usual in the run by far, or a backend's timeout",
+                "look at what the missing rank did last: its last call, data wait and stack are "
+                "named"},
+};
+
+}  // namespace
+
+extern const FindingRule kHangRule;
+const FindingRule kHangRule{kKinds, FindHangs};
 
 }  // namespace tutti::analyzer

@@ -5,6 +5,7 @@
 // Few steps that stall for very long are told apart from a loader that is always late:
 // their mean is no estimate with noise, and the cure is another one.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "analyzer/findings/rule.h"
@@ -178,8 +179,6 @@ void FindStalls(const FindingFacts& facts, std::span<const double> stalls,
   drafts.push_back(std::move(draft));
 }
 
-}  // namespace
-
 Status FindInputWait(RunContext& context, const FindingFacts& facts,
                      std::vector<FindingDraft>& drafts) {
   std::vector<double> waits = LongestWaits(facts);
@@ -195,10 +194,27 @@ Status FindInputWait(RunContext& context, const FindingFacts& facts,
   draft.row.cause = "input_wait";
   draft.row.formula = "mean over steps of the longest step_breakdown.input_wait_ns of any rank";
   draft.row.advice = AdviceFor(facts, loader, cost);
+  draft.row.replayed_ns = facts.SavedBy("no-input-wait");
   SetCost(facts, cost, draft.row);
   AddEvidence(facts, static_cast<double>(cost.cost_ns), draft);
   drafts.push_back(std::move(draft));
   return OkStatus();
 }
+
+constexpr std::array kKinds = {
+    FindingKind{"input_wait",
+                "Steps wait for their input: a loader that is always late, too few workers, or "
+                "stalls at the start of epochs (catalogue 1 to 3).",
+                "mean over steps of the longest step_breakdown.input_wait_ns of any rank",
+                "as above; stalls: at least two in the run, each ten usual waits and two steps "
+                "long, so that one hiccup is none",
+                "num_workers (the number is computed where the loader's threads are seen), "
+                "prefetch_factor, persistent_workers, a faster or cached data set"},
+};
+
+}  // namespace
+
+extern const FindingRule kInputWaitRule;
+const FindingRule kInputWaitRule{kKinds, FindInputWait};
 
 }  // namespace tutti::analyzer

@@ -33,7 +33,34 @@ Result<FindingFacts> ReadFindingFacts(RunContext& context) {
     if (steps.contains(row.step)) facts.windows.emplace(std::pair(row.step, row.rank), row);
   }
   facts.step_mean_ns = count == 0 ? 0 : total_ns / count;
+  TUTTI_ASSIGN_OR_RETURN(const auto answers, context.Read<schema::WhatIfRow>(""));
+  for (const schema::WhatIfRow& row : answers) facts.saved_ns[row.scenario] = row.saved_ns;
   return facts;
+}
+
+std::optional<int64_t> FindingFacts::SavedBy(const std::string& scenario) const {
+  const auto found = saved_ns.find(scenario);
+  if (found == saved_ns.end()) return std::nullopt;
+  return std::max<int64_t>(found->second, 0);
+}
+
+bool FindingFacts::OnGpus() const {
+  return std::any_of(ranks.begin(), ranks.end(),
+                     [](const schema::RankRow& rank) { return rank.device_kind == "gpu"; });
+}
+
+bool IsClaimed(std::span<const FindingDraft> drafts, std::string_view cause) {
+  return std::any_of(drafts.begin(), drafts.end(),
+                     [&](const FindingDraft& draft) { return draft.row.cause == cause; });
+}
+
+FindingDraft DraftOf(const FindingKind& kind, const FindingFacts& facts, const CostOfSteps& cost) {
+  FindingDraft draft;
+  for (const schema::RankRow& rank : facts.ranks) draft.ranks.push_back(rank.rank);
+  draft.row.kind = kind.kind;
+  draft.row.formula = kind.formula;
+  SetCost(facts, cost, draft.row);
+  return draft;
 }
 
 CostOfSteps CostOver(const FindingFacts& facts, std::span<const double> cost_per_step) {
@@ -63,11 +90,14 @@ bool IsWorthwhile(const FindingFacts& facts, const CostOfSteps& cost) {
 void SetCost(const FindingFacts& facts, const CostOfSteps& cost, schema::FindingRow& row) {
   const auto steps = static_cast<int64_t>(facts.counted.steps.size());
   row.cost_ns = cost.cost_ns;
-  row.share = static_cast<double>(cost.cost_ns) / static_cast<double>(facts.step_mean_ns);
+  row.share = facts.step_mean_ns == 0
+                  ? 0
+                  : static_cast<double>(cost.cost_ns) / static_cast<double>(facts.step_mean_ns);
   row.first_step = cost.first_step;
   row.last_step = cost.last_step;
   row.steps_seen = cost.steps_seen;
-  const double reach = static_cast<double>(cost.steps_seen) / static_cast<double>(steps);
+  const double reach =
+      steps == 0 ? 0 : static_cast<double>(cost.steps_seen) / static_cast<double>(steps);
   row.confidence = steps >= 10 && reach >= 0.8 ? "high" : reach >= 0.4 ? "medium" : "low";
   row.reason = "seen in " + std::to_string(cost.steps_seen) + " of " + std::to_string(steps) +
                " steps; noise of the cost " + Duration(cost.noise_ns);

@@ -8,6 +8,7 @@
 // Not thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <span>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "analyzer/input/steps_that_count.h"
+#include "analyzer/metrics/percentile.h"
 #include "analyzer/run_context.h"
 #include "common/status.h"
 
@@ -43,6 +45,11 @@ struct FindingFacts {
   std::map<std::pair<int64_t, int64_t>, schema::StepWindowRow> windows;  // by (step, rank)
   std::vector<schema::StragglerRow> stragglers;
   int64_t step_mean_ns = 0;
+  std::map<std::string, int64_t> saved_ns;  // what_if.saved_ns by scenario
+
+  // What a replay without it saves per step, never negative; nothing if it was not asked.
+  std::optional<int64_t> SavedBy(const std::string& scenario) const;
+  bool OnGpus() const;
 };
 Result<FindingFacts> ReadFindingFacts(RunContext& context);
 
@@ -66,6 +73,12 @@ void SetCost(const FindingFacts& facts, const CostOfSteps& cost, schema::Finding
 schema::FindingEvidenceRow StepEvidence(const FindingFacts& facts, int64_t step, int64_t rank,
                                         std::string note);
 
+// Evidence: the steps in which `cost_per_step` is largest, at most five, each on the rank for
+// which `value(parts)` is largest; `what` says what that is.
+template <typename Value>
+void AddStepEvidence(const FindingFacts& facts, std::span<const double> cost_per_step, Value value,
+                     const std::string& what, FindingDraft& draft);
+
 // "rank 3", "ranks 1 and 4", "ranks 0, 2, 3 and 5 more".
 std::string RankList(std::span<const int64_t> ranks);
 // "8.31 ms" with three significant digits; "12.4 µs", "1.25 s".
@@ -73,13 +86,69 @@ std::string Duration(int64_t ns);
 // "12.3 %" of 0.123.
 std::string Percent(double fraction);
 
-using FindingRule = Status (*)(RunContext& context, const FindingFacts& facts,
-                               std::vector<FindingDraft>& drafts);
+// Per step: the median over ranks of `value(parts)`.
+template <typename Value>
+std::vector<double> MedianPerStep(const FindingFacts& facts, Value value) {
+  std::vector<double> medians;
+  for (const StepParts& step : facts.breakdown) {
+    std::vector<int64_t> values;
+    for (const auto& parts : step) {
+      if (parts) values.push_back(value(*parts));
+    }
+    medians.push_back(static_cast<double>(MedianOf(std::move(values)).value_or(0)));
+  }
+  return medians;
+}
+
+// Whether a draft so far has taken the time of a part of the breakdown.
+bool IsClaimed(std::span<const FindingDraft> drafts, std::string_view cause);
+
+// What there is to say about a kind of finding before any trace is seen: docs/findings.md is
+// made of it.
+struct FindingKind {
+  std::string_view kind;       // FindingRow::kind
+  std::string_view catalogue;  // which causes it covers
+  std::string_view formula;    // of its bound per step; FindingRow::formula
+  std::string_view threshold;  // from when on it is told, and why
+  std::string_view advice;     // in general; with the values of a trace in FindingRow::advice
+};
+
+// A draft of this kind with formula and cost, and all ranks.
+FindingDraft DraftOf(const FindingKind& kind, const FindingFacts& facts, const CostOfSteps& cost);
+
+struct FindingRule {
+  std::span<const FindingKind> kinds;  // that it may draft
+  Status (*find)(RunContext& context, const FindingFacts& facts, std::vector<FindingDraft>& drafts);
+};
 
 // In the order in which they may claim time.
-std::span<const FindingRule> AllFindingRules();
+std::span<const FindingRule* const> AllFindingRules();
 
-// Every FindingRow::kind that a rule may draft.
-std::span<const std::string_view> AllFindingKinds();
+// Every kind that a rule may draft, in the same order.
+std::vector<FindingKind> AllFindingKinds();
+// Their names.
+std::vector<std::string_view> AllFindingKindNames();
+
+// docs/findings.md.
+std::string FindingsDocument();
+
+template <typename Value>
+void AddStepEvidence(const FindingFacts& facts, std::span<const double> cost_per_step, Value value,
+                     const std::string& what, FindingDraft& draft) {
+  constexpr size_t kMost = 5;
+  std::vector<size_t> places(cost_per_step.size());
+  for (size_t i = 0; i < places.size(); ++i) places[i] = i;
+  std::stable_sort(places.begin(), places.end(),
+                   [&](size_t a, size_t b) { return cost_per_step[a] > cost_per_step[b]; });
+  for (size_t i = 0; i < std::min(places.size(), kMost); ++i) {
+    const schema::StepBreakdownRow* worst = nullptr;
+    for (const auto& parts : facts.breakdown[places[i]]) {
+      if (parts && (worst == nullptr || value(*parts) > value(*worst))) worst = &*parts;
+    }
+    if (worst == nullptr || cost_per_step[places[i]] <= 0) continue;
+    draft.evidence.push_back(
+        StepEvidence(facts, worst->step, worst->rank, Duration(value(*worst)) + " " + what));
+  }
+}
 
 }  // namespace tutti::analyzer

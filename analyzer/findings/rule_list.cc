@@ -1,31 +1,86 @@
 #include <array>
-#include <string_view>
+#include <string>
 
 #include "analyzer/findings/rule.h"
 
 namespace tutti::analyzer {
 
-Status FindMismatches(RunContext& context, const FindingFacts& facts,
-                      std::vector<FindingDraft>& drafts);
-Status FindHangs(RunContext& context, const FindingFacts& facts, std::vector<FindingDraft>& drafts);
-Status FindInputWait(RunContext& context, const FindingFacts& facts,
-                     std::vector<FindingDraft>& drafts);
-Status FindStragglers(RunContext& context, const FindingFacts& facts,
-                      std::vector<FindingDraft>& drafts);
-Status FindExposedComm(RunContext& context, const FindingFacts& facts,
-                       std::vector<FindingDraft>& drafts);
+extern const FindingRule kCollectiveMismatchRule;
+extern const FindingRule kHangRule;
+extern const FindingRule kInputWaitRule;
+extern const FindingRule kAllocationRule;
+extern const FindingRule kSyncRule;
+extern const FindingRule kCopyRule;
+extern const FindingRule kPipelineRule;
+extern const FindingRule kSlowGpuRule;
+extern const FindingRule kDataImbalanceRule;
+extern const FindingRule kStragglerRule;
+extern const FindingRule kBackendRule;
+extern const FindingRule kCollectiveUseRule;
+extern const FindingRule kExposedCommRule;
+extern const FindingRule kHostBoundRule;
+extern const FindingRule kKernelRule;
+extern const FindingRule kPauseRule;
+extern const FindingRule kMemoryRule;
 
-std::span<const FindingRule> AllFindingRules() {
-  static constexpr std::array<FindingRule, 5> kRules = {FindMismatches, FindHangs, FindInputWait,
-                                                        FindStragglers, FindExposedComm};
+std::span<const FindingRule* const> AllFindingRules() {
+  static constexpr std::array<const FindingRule*, 17> kRules = {&kCollectiveMismatchRule,
+                                                                &kHangRule,
+                                                                &kInputWaitRule,
+                                                                &kAllocationRule,
+                                                                &kSyncRule,
+                                                                &kCopyRule,
+                                                                &kPipelineRule,
+                                                                &kSlowGpuRule,
+                                                                &kDataImbalanceRule,
+                                                                &kStragglerRule,
+                                                                &kBackendRule,
+                                                                &kCollectiveUseRule,
+                                                                &kExposedCommRule,
+                                                                &kHostBoundRule,
+                                                                &kKernelRule,
+                                                                &kPauseRule,
+                                                                &kMemoryRule};
   return kRules;
 }
 
-std::span<const std::string_view> AllFindingKinds() {
-  static constexpr std::array<std::string_view, 6> kKinds = {
-      "hang",      "collective_mismatch", "input_wait",
-      "straggler", "comm_after_backward", "exposed_comm"};
-  return kKinds;
+std::vector<FindingKind> AllFindingKinds() {
+  std::vector<FindingKind> kinds;
+  for (const FindingRule* rule : AllFindingRules()) {
+    kinds.insert(kinds.end(), rule->kinds.begin(), rule->kinds.end());
+  }
+  return kinds;
+}
+
+std::vector<std::string_view> AllFindingKindNames() {
+  std::vector<std::string_view> names;
+  for (const FindingKind& kind : AllFindingKinds()) names.push_back(kind.kind);
+  return names;
+}
+
+std::string FindingsDocument() {
+  std::string text =
+      "# Findings\n"
+      "\n"
+      "What `tutti report` looks for. Each finding gives a *bound* of what its removal saves per\n"
+      "step (by the formula below), where a replay can tell also what it saves there\n"
+      "([metrics.md](metrics.md#what-if)), the ranks and steps that show it, the rows that are "
+      "its\n"
+      "evidence, and how sure it is. A cost must exceed 5 % of a step and its own noise (three\n"
+      "standard errors over the steps) unless the table says otherwise: below 5 % nobody changes "
+      "a\n"
+      "program for it, and a shared machine's noise reaches 2 to 3 %. What one finding takes, the\n"
+      "ones below leave out. Findings are ranked by what their removal saves, replayed where that\n"
+      "is known; what stopped the job comes first.\n"
+      "\n"
+      "This page is generated from the rules (`analyzer/findings/`), and a test compares them.\n";
+  for (const FindingKind& kind : AllFindingKinds()) {
+    text += "\n## " + std::string(kind.kind) + "\n\n" + std::string(kind.catalogue) + "\n\n";
+    text += "- *Bound:* " + std::string(kind.formula) + ".\n";
+    text += "- *Told:* " + std::string(kind.threshold) + ".\n";
+    text += "- *Do:* " + std::string(kind.advice) + ".\n";
+  }
+  return text;
 }
 
 }  // namespace tutti::analyzer

@@ -4,6 +4,7 @@
 // costs (straggler.net_cost_ns): jitter that all ranks share is not its fault. The cause
 // is the part of its own step that is longest against the median of the others.
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "analyzer/findings/rule.h"
@@ -41,14 +42,13 @@ CauseText TextOf(const std::string& cause) {
                                : found->second;
 }
 
-// A late loader is told by the input-wait rule already.
+// Why it is late may be told already: a late loader, a slow GPU.
 bool IsTold(const schema::StragglerRow& straggler, const std::vector<FindingDraft>& drafts) {
-  return straggler.cause == "input_wait" &&
-         std::any_of(drafts.begin(), drafts.end(), [&](const FindingDraft& draft) {
-           return draft.row.kind == "input_wait" &&
-                  std::find(draft.ranks.begin(), draft.ranks.end(), straggler.rank) !=
-                      draft.ranks.end();
-         });
+  return std::any_of(drafts.begin(), drafts.end(), [&](const FindingDraft& draft) {
+    const bool same_cause = draft.row.cause && draft.row.cause == straggler.cause;
+    return same_cause &&
+           std::find(draft.ranks.begin(), draft.ranks.end(), straggler.rank) != draft.ranks.end();
+  });
 }
 
 // Steps in which its lateness costs most first.
@@ -82,6 +82,7 @@ FindingDraft Draft(const FindingFacts& facts, const schema::StragglerRow& stragg
       "straggler.net_cost_ns: mean over steps of step_lateness.cost_ns, less that of the median "
       "other rank";
   draft.row.advice = text.advice;
+  draft.row.replayed_ns = facts.SavedBy("rank-at-median=" + std::to_string(straggler.rank));
   SetCost(facts, cost, draft.row);
   for (size_t i = 0; i < std::min<size_t>(rows.size(), 5); ++i) {
     draft.evidence.push_back(StepEvidence(facts, rows[i].step, straggler.rank,
@@ -91,8 +92,6 @@ FindingDraft Draft(const FindingFacts& facts, const schema::StragglerRow& stragg
   }
   return draft;
 }
-
-}  // namespace
 
 Status FindStragglers(RunContext& context, const FindingFacts& facts,
                       std::vector<FindingDraft>& drafts) {
@@ -107,5 +106,20 @@ Status FindStragglers(RunContext& context, const FindingFacts& facts,
   }
   return OkStatus();
 }
+
+constexpr std::array kKinds = {
+    FindingKind{"straggler", "One rank makes the others wait in collectives (catalogue 13 and 32).",
+                "straggler.net_cost_ns: mean over steps of step_lateness.cost_ns, less that of the "
+                "median other rank",
+                "as above, net of what the median other rank costs: jitter that all share is not "
+                "its fault",
+                "by the part of its own step that exceeds the others': work per rank, clocks, "
+                "other load, CPU binding, copies, loader"},
+};
+
+}  // namespace
+
+extern const FindingRule kStragglerRule;
+const FindingRule kStragglerRule{kKinds, FindStragglers};
 
 }  // namespace tutti::analyzer

@@ -119,6 +119,9 @@ int64_t ReplaceBadValues(schema::CollectiveSourceRow& row) {
 int64_t ReplaceBadValues(schema::MemorySegmentRow& row) {
   return ReplaceUnlessIn(row.bytes, 0, kMostBytes, 0);
 }
+int64_t ReplaceBadValues(schema::DeviceRow& row) {
+  return EmptyUnlessIn(row.memory_bytes, 0, kMostBytes);
+}
 int64_t ReplaceBadValues(schema::MemoryBlockRow& row) {
   return ReplaceUnlessIn(row.bytes, 0, kMostBytes, 0);
 }
@@ -449,6 +452,9 @@ Result<std::span<const schema::ThreadRow>> RankTrace::Threads() {
 }
 Result<std::span<const schema::StreamRow>> RankTrace::Streams() {
   return Once(streams_, [this] { return ReadSmall(streams_); });
+}
+Result<std::span<const schema::DeviceRow>> RankTrace::Devices() {
+  return Once(devices_, [this] { return ReadSmall(devices_); });
 }
 Result<std::span<const schema::TraceStatRow>> RankTrace::Stats() {
   return Once(stats_, [this] { return ReadSmall(stats_); });

@@ -96,6 +96,7 @@ class RankTrace {
   Result<std::span<const schema::CommunicatorRow>> Communicators();
   Result<std::span<const schema::ThreadRow>> Threads();
   Result<std::span<const schema::StreamRow>> Streams();
+  Result<std::span<const schema::DeviceRow>> Devices();
   Result<std::span<const schema::TraceStatRow>> Stats();
 
   int64_t end_ns() const { return options_.end_ns; }
@@ -161,6 +162,7 @@ class RankTrace {
   Table<schema::CommunicatorRow> communicators_;
   Table<schema::ThreadRow> threads_;
   Table<schema::StreamRow> streams_;
+  Table<schema::DeviceRow> devices_;
   Table<schema::TraceStatRow> stats_;
 };
 

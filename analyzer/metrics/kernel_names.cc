@@ -5,6 +5,8 @@
 #include <span>
 #include <utility>
 
+#include "analyzer/metrics/glob.h"
+
 namespace tutti::analyzer {
 namespace {
 
@@ -134,29 +136,6 @@ bool HasAny(std::string_view text, Words words) {
                      [&](std::string_view word) { return text.find(word) != text.npos; });
 }
 
-// '*' any characters, '?' one. Both in lower case. O(name x pattern) at worst.
-bool Matches(std::string_view name, std::string_view pattern) {
-  size_t n = 0;
-  size_t p = 0;
-  size_t star = pattern.npos;
-  size_t retry = 0;
-  while (n < name.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      retry = n;
-    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) {
-      ++p;
-      ++n;
-    } else if (star != pattern.npos) {
-      p = star + 1;
-      n = ++retry;
-    } else {
-      return false;
-    }
-  }
-  return pattern.find_first_not_of('*', p) == pattern.npos;
-}
-
 // A demangled name without its parameters, whose types say nothing about what it does; its
 // template arguments do.
 std::string WithoutParameters(std::string lower) {
@@ -280,7 +259,7 @@ std::optional<KernelRole> KernelRules::RoleOf(std::string_view name) const {
   if (rules_.empty()) return std::nullopt;
   const std::string lower = Lower(name);
   for (const Rule& rule : rules_) {
-    if (Matches(lower, rule.pattern)) return rule.role;
+    if (MatchesGlob(rule.pattern, lower)) return rule.role;
   }
   return std::nullopt;
 }

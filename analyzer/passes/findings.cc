@@ -8,16 +8,17 @@
 namespace tutti::analyzer {
 namespace {
 
-// What stopped the job first, then by cost.
+// What stopped the job first, then by what is saved: as replayed, else the bound.
 int64_t PriorityOf(const FindingDraft& draft) {
-  return draft.row.cost_ns.value_or(std::numeric_limits<int64_t>::max());
+  if (!draft.row.cost_ns) return std::numeric_limits<int64_t>::max();
+  return std::min(draft.row.replayed_ns.value_or(*draft.row.cost_ns), *draft.row.cost_ns);
 }
 
 Status Store(RunContext& context, std::vector<FindingDraft>& drafts) {
   std::vector<schema::FindingRow> rows;
   std::vector<schema::FindingRankRow> ranks;
   std::vector<schema::FindingEvidenceRow> evidence;
-  const auto kinds = AllFindingKinds();
+  const auto kinds = AllFindingKindNames();
   for (FindingDraft& draft : drafts) {
     // A kind that the list lacks could not be named in a gate.
     if (std::find(kinds.begin(), kinds.end(), draft.row.kind) == kinds.end()) {
@@ -40,8 +41,8 @@ Status Store(RunContext& context, std::vector<FindingDraft>& drafts) {
 Status Run(RunContext& context) {
   TUTTI_ASSIGN_OR_RETURN(const FindingFacts facts, ReadFindingFacts(context));
   std::vector<FindingDraft> drafts;
-  for (const FindingRule rule : AllFindingRules()) {
-    TUTTI_RETURN_IF_ERROR(rule(context, facts, drafts));
+  for (const FindingRule* rule : AllFindingRules()) {
+    TUTTI_RETURN_IF_ERROR(rule->find(context, facts, drafts));
   }
   std::stable_sort(drafts.begin(), drafts.end(), [](const FindingDraft& a, const FindingDraft& b) {
     return PriorityOf(a) > PriorityOf(b);

@@ -1,6 +1,7 @@
 // The smaller passes: data waits, memory, operators, batches, stragglers, summary.
 #include <gtest/gtest.h>
 
+#include "analyzer/analyze.h"
 #include "analyzer/testing/derived.h"
 
 namespace tutti::analyzer {
@@ -138,6 +139,25 @@ TEST(Summary, PartsAddUpAndMediansStandAlone) {
                           " ('step.count', 'step.total_ns', 'step.basis', 'overlap.frac')"
                           " ORDER BY name"),
             "overlap.frac|\nstep.basis|steady\nstep.count|3\nstep.total_ns|300");
+}
+
+TEST(RunIndex, ARecordedRankWhoseEndWasNotSeenIsSaid) {
+  TraceBuilder killed(0, 2, 1000);
+  killed.Step(0, 0, 10).Op("aten::mm", 0, 9);
+  TraceBuilder ended(1, 2, 1000);
+  ended.Step(0, 0, 10).Op("aten::mm", 0, 9).Ended(12);
+  RunFolder run;
+  run.Add(killed).Add(ended);
+  for (const char* name : {"rank-00000.sqlite", "rank-00001.sqlite"}) {
+    run.Execute(name, "INSERT INTO meta VALUES ('recording.id', 'a')");
+  }
+  const Derived derived(run);
+  EXPECT_EQ(derived.Query("SELECT severity, count, detail LIKE 'rank 0 was not seen to end%'"
+                          " FROM data_issue WHERE name = 'ranks_unfinished'"),
+            "data_loss|1|1");
+  const Result<std::string> report = RenderReport(derived.path(), {});
+  ASSERT_TRUE(report.ok());
+  EXPECT_NE(report->find("none known lost"), std::string::npos);
 }
 
 }  // namespace

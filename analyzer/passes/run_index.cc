@@ -29,8 +29,9 @@ struct FileFacts {
   schema::InputFileRow file;
   schema::RankRow rank;
   std::vector<schema::TraceStatRow> stats;
-  std::string program;     // as the recorder called it, "" if it did not
-  int64_t bad_values = 0;  // of its name and process
+  std::string program;       // as the recorder called it, "" if it did not
+  int64_t bad_values = 0;    // of its name and process
+  bool is_recorded = false;  // and not imported
 };
 
 int64_t ReplaceBadValues(schema::ProcessRow& process) {
@@ -184,6 +185,8 @@ Status ReadFacts(schema::Database& trace, FileFacts& facts) {
   const auto program =
       trace.QueryOne<std::string>("SELECT value FROM meta WHERE key = 'process.program'");
   if (program.ok()) facts.program = *program;
+  facts.is_recorded =
+      trace.QueryOne<std::string>("SELECT value FROM meta WHERE key = 'recording.id'").ok();
   for (const char* table : kEventTables) {
     TUTTI_ASSIGN_OR_RETURN(const int64_t rows, CountRows(trace, table));
     facts.rank.events += rows;
@@ -387,6 +390,22 @@ Status WriteFailures(RunContext& context, const std::vector<FileFacts*>& used) {
                                 "the job did not end well: its last steps may be of its failure"));
 }
 
+// A recorder writes down how each of its ranks ended.
+Status WriteUnfinished(RunContext& context, const std::vector<FileFacts*>& used) {
+  std::set<int64_t> ranks;
+  for (const FileFacts* facts : used) {
+    if (facts->is_recorded && facts->rank.is_finished == 0) ranks.insert(facts->rank.rank);
+  }
+  if (ranks.empty()) return OkStatus();
+  return context.AddIssue(
+      Issue("data_loss", "ranks_unfinished", static_cast<int64_t>(ranks.size()),
+            std::string(ranks.size() == 1 ? "rank " : "ranks ") + ListOfRanks(ranks) +
+                (ranks.size() == 1 ? " was" : " were") +
+                " not seen to end: killed together with the "
+                "recorder, or still running; what came after the last event is not in the trace",
+            ""));
+}
+
 std::string ProgramName(const std::vector<FileFacts*>& used) {
   for (const FileFacts* facts : used) {
     if (!facts->program.empty()) return facts->program;
@@ -432,6 +451,7 @@ Status Run(RunContext& context) {
   TUTTI_RETURN_IF_ERROR(WriteMissingRanks(context, used, expected));
   TUTTI_RETURN_IF_ERROR(WriteFileIssues(context, all));
   TUTTI_RETURN_IF_ERROR(WriteFailures(context, used));
+  TUTTI_RETURN_IF_ERROR(WriteUnfinished(context, used));
   return WriteMeta(context, used, expected);
 }
 

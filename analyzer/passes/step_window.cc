@@ -35,7 +35,7 @@ struct RankSteps {
 // conventions or two threads mark must not count twice.
 std::vector<HostStep> MarkedSteps(std::span<const schema::StepRow> rows, int64_t trace_end_ns,
                                   std::string& origin) {
-  for (const char* convention : {"annotate", "profiler_step", "nvtx"}) {
+  for (const char* convention : {"annotate", "profiler_step", "nvtx", "timeline"}) {
     std::map<int64_t, int64_t> count;  // by thread
     for (const schema::StepRow& row : rows) count[row.tid] += row.origin == convention ? 1 : 0;
     const auto most =

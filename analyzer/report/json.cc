@@ -327,6 +327,7 @@ Json FindingOf(const ReportFinding& finding) {
   json["last_step"] = OrNull(row.last_step);
   json["steps_seen"] = row.steps_seen;
   json["cost_ns"] = OrNull(row.cost_ns);
+  json["replayed_ns"] = OrNull(row.replayed_ns);
   json["share"] = OrNull(row.share);
   json["confidence"] = row.confidence;
   json["reason"] = Clean(row.reason);

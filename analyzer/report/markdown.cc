@@ -79,7 +79,7 @@ std::string Findings(const ReportData& data) {
   for (size_t i = 0; i < std::min(data.findings.size(), kMostRows); ++i) {
     const schema::FindingRow& row = data.findings[i].row;
     text += std::to_string(row.id) + ". **" + Safe(row.kind) + "**";
-    if (row.cost_ns) {
+    if (row.cost_ns.value_or(0) > 0) {
       text += ", up to " + Ms(row.cost_ns) + " ms per step (" +
               PercentOf(row.share.value_or(0), 1) + ")";
     }

@@ -33,7 +33,7 @@ double ShareOfPart(const ReportData& data, const std::string& kind) {
 // What a gate can be of, in the order in which the message names them.
 std::vector<std::string_view> GateKinds() {
   std::vector<std::string_view> kinds = {"any"};
-  const auto findings = AllFindingKinds();
+  const auto findings = AllFindingKindNames();
   kinds.insert(kinds.end(), findings.begin(), findings.end());
   for (const StepPart& part : kStepParts) {
     if (std::find(kinds.begin(), kinds.end(), part.name) == kinds.end()) {

@@ -127,6 +127,12 @@ std::string ReportData::Failures() const {
   return failed == issues.end() ? "" : failed->detail;
 }
 
+bool ReportData::IsCutOff() const {
+  return std::any_of(issues.begin(), issues.end(), [](const auto& issue) {
+    return issue.name == "ranks_unfinished" && issue.origin == "analysis";
+  });
+}
+
 std::optional<int64_t> ReportData::Integer(const std::string& name) const {
   const auto found = metrics.find(name);
   if (found == metrics.end() || !found->second) return std::nullopt;

@@ -72,6 +72,8 @@ struct ReportData {
 
   // How ranks failed, "rank 1 exited with 1"; empty if none did.
   std::string Failures() const;
+  // Whether a rank's end was not seen: what came after its last event is not known.
+  bool IsCutOff() const;
 
   // Values of run_metric; nothing where it is NULL or missing.
   std::optional<int64_t> Integer(const std::string& name) const;

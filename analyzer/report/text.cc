@@ -53,7 +53,10 @@ std::string Headline(const ReportData& data) {
                             WithCommas(counted) + " " + data.Text("step.basis") + "), "
                       : "") +
       Counted(data.Integer("run.events").value_or(0), "event", "events") + ", " +
-      (lost == 0 ? "none" : WithCommas(lost)) + " lost";
+      (lost > 0          ? WithCommas(lost)
+       : data.IsCutOff() ? "none known"
+                         : "none") +
+      " lost";
   return Wrap(line, kColumns, 0, 2) + "\n";
 }
 
@@ -229,10 +232,12 @@ std::string Findings(const ReportData& data, const Painter& paint) {
     if (StopsTheJob(finding)) continue;
     const schema::FindingRow& row = finding.row;
     std::string head = std::to_string(row.id) + ". " + ToPrintableText(row.kind);
-    if (row.cost_ns) {
+    if (row.cost_ns.value_or(0) > 0) {
       head += ": up to " + MsOrDash(row.cost_ns) + " ms per step (" +
-              PercentOf(row.share.value_or(0), 1) + "), confidence " + row.confidence;
+              PercentOf(row.share.value_or(0), 1) + ")";
+      if (row.replayed_ns) head += ", replayed " + MsOrDash(row.replayed_ns) + " ms";
     }
+    head += ", confidence " + row.confidence;
     text += "  " + paint.Finding(head) + "\n";
     text += Wrap(ToPrintableText(row.title), kColumns, 5, 5) + "\n";
     text += Wrap("do: " + ToPrintableText(row.advice), kColumns, 5, 9) + "\n";

@@ -44,6 +44,7 @@ FACADES = {
     "collector": "collector/collector.h",
     "analyzer": "analyzer/analyze.h",
     "analyzer/compare": "analyzer/compare/compare.h",
+    "analyzer/replay": "analyzer/replay/whatif.h",
     "exporter": "exporter/exporter.h",
     "viewer": "viewer/viewer.h",
 }

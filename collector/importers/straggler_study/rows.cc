@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, 5> kStreams = {"compute", "pp-comm", "tp-
                                                       "misc"};
 
 // Who takes part in an operation besides its own rank.
-enum class Among { kNobody, kDataParallel, kEmbedding, kNextStage, kPreviousStage };
+enum class Among { kNobody, kWorld, kDataParallel, kEmbedding, kNextStage, kPreviousStage };
 
 // What the study calls an operation, and what it is.
 struct Meaning {
@@ -32,7 +32,8 @@ constexpr std::array kMeanings = {
     Meaning{"params-all-gather", "all_gather", Among::kDataParallel, ""},
     Meaning{"grads-reduce-scatter", "reduce_scatter", Among::kDataParallel, ""},
     Meaning{"layernorm-grads-all-reduce", "all_reduce", Among::kDataParallel, ""},
-    Meaning{"optimizer-clip-main-grad", "all_reduce", Among::kDataParallel, ""},
+    // The norm of all gradients: over stages, too.
+    Meaning{"optimizer-clip-main-grad", "all_reduce", Among::kWorld, ""},
     Meaning{"embedding-grads-all-reduce", "all_reduce", Among::kEmbedding, ""},
 };
 
@@ -58,6 +59,10 @@ class Writer {
   void Write(std::span<const Span> spans) {
     sink_.identity.rank = static_cast<int64_t>(rank_);
     sink_.identity.rank_source = "order of pipeline stage and data-parallel rank";
+    // One file has all workers on one time.
+    if (!sink_.sources.empty()) {
+      sink_.identity.boot_id = "straggler_study:" + sink_.sources.back().path;
+    }
     sink_.identity.world_size = static_cast<int64_t>(timeline_.workers.size());
     sink_.Append(schema::DeviceRow{.id = 0, .name = "GPU"});
     for (size_t i = 0; i < kStreams.size(); ++i) {
@@ -152,6 +157,7 @@ class Writer {
   }
 
   bool IsMember(Among among, const Worker& other) const {
+    if (among == Among::kWorld) return true;
     if (other.tp != self_.tp) return false;
     if (among == Among::kDataParallel) return other.pp == self_.pp;
     if (other.dp != self_.dp) return false;
@@ -161,11 +167,14 @@ class Writer {
   int64_t AddCommunicator(Among among) {
     schema::CommunicatorRow row;
     row.backend = "nccl";
-    row.description = among == Among::kDataParallel ? "data parallel"
-                      : among == Among::kEmbedding  ? "embedding"
-                                                    : "pipeline parallel";
-    row.uid = *row.description + " " +
-              std::to_string(among == Among::kDataParallel ? self_.pp : self_.dp);
+    row.description = among == Among::kWorld          ? "world"
+                      : among == Among::kDataParallel ? "data parallel"
+                      : among == Among::kEmbedding    ? "embedding"
+                                                      : "pipeline parallel";
+    row.uid = *row.description;
+    if (among != Among::kWorld) {
+      *row.uid += " " + std::to_string(among == Among::kDataParallel ? self_.pp : self_.dp);
+    }
     row.ordinal = static_cast<int64_t>(groups_.size()) - 1;
     std::string list;
     int64_t size = 0;

@@ -1,0 +1,174 @@
+// Catalogue 24, 26, 29 and 30: collectives that are too small, too slow or not needed.
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "analyzer/findings/rule.h"
+
+namespace tutti::analyzer {
+namespace {
+
+constexpr int64_t kBucketBytes = 25 << 20;  // DistributedDataParallel's default
+constexpr int64_t kSmallBytes = 64 << 10;
+
+constexpr std::array kKinds = {
+    FindingKind{"barrier", "Ranks wait for each other in a barrier in every step (catalogue 30).",
+                "mean over steps of the median over ranks of the time in barriers, at most the "
+                "step's exposed communication",
+                "as above",
+                "remove the barrier: collectives wait for all ranks anyway; metrics every n-th "
+                "step"},
+    FindingKind{"forward_collectives",
+                "Many small collectives in forward, as of SyncBatchNorm (catalogue 29).",
+                "the same of collectives of at most 64 KiB that are enqueued before backward",
+                "as above, and at least eight a step",
+                "fewer of them: BatchNorm per rank with a larger batch, GroupNorm, or one "
+                "collective for several layers"},
+    FindingKind{
+        "small_buckets",
+        "Gradients are communicated in many small collectives, whose latency adds up "
+        "(catalogue 24).",
+        "(collectives a step - those that 25 MiB buckets would need) * comm_fit.latency_ns, "
+        "at most the exposed transfer",
+        "as above; more than twice as many as needed", "bucket_cap_mb up"},
+};
+
+// Time of one rank in collectives of a step.
+struct Times {
+  std::map<std::pair<int64_t, int64_t>, int64_t> ns;  // by (step, rank)
+  int64_t calls = 0;
+  int64_t first_id = -1;
+};
+
+Result<Times> TimesOf(RunContext& context, const FindingFacts& facts, const std::string& where) {
+  const std::map<int64_t, size_t> places = facts.counted.Places();
+  TUTTI_ASSIGN_OR_RETURN(
+      schema::Statement statement,
+      context.derived().Prepare("SELECT k.step, k.rank, c.id, k.end_ns - k.arrival_ns"
+                                " FROM collective_call AS k"
+                                " JOIN collective AS c ON c.id = k.collective_id"
+                                " LEFT JOIN step_backward AS b ON b.step = k.step"
+                                " AND b.rank = k.rank WHERE k.step IS NOT NULL AND k.end_ns"
+                                " IS NOT NULL AND k.arrival_ns IS NOT NULL AND " +
+                                where));
+  Times times;
+  for (;;) {
+    TUTTI_ASSIGN_OR_RETURN(const bool found, statement.Step());
+    if (!found) return times;
+    TUTTI_ASSIGN_OR_RETURN(const int64_t step, statement.Get<int64_t>(0));
+    TUTTI_ASSIGN_OR_RETURN(const int64_t rank, statement.Get<int64_t>(1));
+    TUTTI_ASSIGN_OR_RETURN(const int64_t id, statement.Get<int64_t>(2));
+    TUTTI_ASSIGN_OR_RETURN(const int64_t ns, statement.Get<int64_t>(3));
+    if (!places.contains(step)) continue;
+    times.ns[{step, rank}] += ns;
+    ++times.calls;
+    if (times.first_id < 0) times.first_id = id;
+  }
+}
+
+int64_t ExposedNs(const schema::StepBreakdownRow& parts) {
+  return parts.exposed_comm_wait_ns + parts.exposed_comm_transfer_ns +
+         parts.exposed_comm_unsplit_ns;
+}
+
+// `calls_per_step`: at least so many on each rank.
+void FindByTime(const FindingFacts& facts, const Times& times, int64_t calls_per_step,
+                const FindingKind& kind, const std::string& what,
+                std::vector<FindingDraft>& drafts) {
+  const auto steps = static_cast<int64_t>(facts.counted.steps.size());
+  const auto ranks = static_cast<int64_t>(facts.ranks.size());
+  if (steps == 0 || times.calls < calls_per_step * steps * ranks) return;
+  const auto value = [&](const schema::StepBreakdownRow& parts) {
+    const auto found = times.ns.find({parts.step, parts.rank});
+    return found == times.ns.end() ? 0 : std::min(found->second, ExposedNs(parts));
+  };
+  const std::vector<double> per_step = MedianPerStep(facts, value);
+  const CostOfSteps cost = CostOver(facts, per_step);
+  if (!IsWorthwhile(facts, cost)) return;
+  FindingDraft draft = DraftOf(kind, facts, cost);
+  draft.row.title = std::to_string(times.calls / steps / ranks) + " " + what + " a step take " +
+                    Duration(cost.cost_ns);
+  draft.row.cause = kind.kind;
+  draft.row.advice = kind.advice;
+  draft.evidence.push_back({0, 0, {}, "collective", times.first_id, {}, {}, "the first of them"});
+  AddStepEvidence(facts, per_step, value, "in them", draft);
+  drafts.push_back(std::move(draft));
+}
+
+struct Buckets {
+  int64_t calls = 0;
+  int64_t bytes = 0;
+  int64_t latency_ns = 0;
+  int64_t communicator_id = -1;
+};
+
+// The communicator over which most gradient bytes go, and its latency.
+Result<Buckets> ReadBuckets(RunContext& context) {
+  Buckets most;
+  TUTTI_ASSIGN_OR_RETURN(
+      const auto fits, context.Read<schema::CommFitRow>(
+                           "WHERE sizes > 1 AND op LIKE '%reduce%' ORDER BY communicator_id, op"));
+  for (const schema::CommFitRow& fit : fits) {
+    Buckets buckets{0, 0, fit.latency_ns, fit.communicator_id};
+    TUTTI_ASSIGN_OR_RETURN(
+        const auto rows,
+        context.Read<schema::CollectiveSummaryRow>(
+            "WHERE communicator_id = ?1 AND op = ?2 AND bytes > 0", fit.communicator_id, fit.op));
+    for (const schema::CollectiveSummaryRow& row : rows) {
+      buckets.calls += row.count;
+      buckets.bytes += row.count * row.bytes;
+    }
+    if (buckets.bytes > most.bytes) most = buckets;
+  }
+  return most;
+}
+
+Status FindSmallBuckets(RunContext& context, const FindingFacts& facts,
+                        std::vector<FindingDraft>& drafts) {
+  const auto steps = static_cast<int64_t>(facts.counted.steps.size());
+  if (steps == 0) return OkStatus();
+  TUTTI_ASSIGN_OR_RETURN(const Buckets buckets, ReadBuckets(context));
+  const int64_t calls = buckets.calls / steps;
+  const int64_t bytes = buckets.bytes / steps;
+  const int64_t needed = std::max<int64_t>((bytes + kBucketBytes - 1) / kBucketBytes, 1);
+  if (calls <= 2 * needed) return OkStatus();
+  const auto saved = static_cast<double>((calls - needed) * buckets.latency_ns);
+  std::vector<double> per_step = MedianPerStep(
+      facts, [](const schema::StepBreakdownRow& parts) { return parts.exposed_comm_transfer_ns; });
+  for (double& ns : per_step) ns = std::min(ns, saved);
+  const CostOfSteps cost = CostOver(facts, per_step);
+  if (!IsWorthwhile(facts, cost)) return OkStatus();
+  FindingDraft draft = DraftOf(kKinds[2], facts, cost);
+  draft.row.title = std::to_string(calls) + " collectives a step move " +
+                    std::to_string(bytes >> 10) + " KiB of gradients; each costs " +
+                    Duration(buckets.latency_ns) + " before it moves anything";
+  draft.row.cause = "exposed_comm_transfer";
+  draft.row.advice = "bucket_cap_mb " + std::to_string(std::max<int64_t>(bytes / calls >> 20, 1)) +
+                     " -> 25: " + std::to_string(needed) + " collectives a step instead of " +
+                     std::to_string(calls);
+  draft.evidence.push_back(
+      {0, 0, {}, "comm_fit", buckets.communicator_id, {}, {}, "latency of this communicator"});
+  AddStepEvidence(facts, per_step, ExposedNs, "of exposed communication", draft);
+  drafts.push_back(std::move(draft));
+  return OkStatus();
+}
+
+Status FindCollectiveUse(RunContext& context, const FindingFacts& facts,
+                         std::vector<FindingDraft>& drafts) {
+  if (facts.ranks.size() < 2) return OkStatus();
+  TUTTI_ASSIGN_OR_RETURN(const Times barriers, TimesOf(context, facts, "c.op = 'barrier'"));
+  FindByTime(facts, barriers, 1, kKinds[0], "barriers", drafts);
+  TUTTI_ASSIGN_OR_RETURN(const Times forward,
+                         TimesOf(context, facts,
+                                 "c.op <> 'barrier' AND c.bytes <= " + std::to_string(kSmallBytes) +
+                                     " AND coalesce(k.enqueue_ns, k.arrival_ns) < b.begin_ns"));
+  FindByTime(facts, forward, 8, kKinds[1], "small collectives before backward", drafts);
+  return FindSmallBuckets(context, facts, drafts);
+}
+
+}  // namespace
+
+extern const FindingRule kCollectiveUseRule;
+const FindingRule kCollectiveUseRule{kKinds, FindCollectiveUse};
+
+}  // namespace tutti::analyzer

@@ -1,0 +1,121 @@
+// Catalogue 14: now and then a step takes much longer: garbage collection, logging, checkpoints.
+//
+// Bound per step: what such steps take beyond the median, over all steps that count.
+#include <algorithm>
+#include <array>
+
+#include "analyzer/findings/rule.h"
+
+namespace tutti::analyzer {
+namespace {
+
+constexpr size_t kFewest = 2;
+
+constexpr std::array kKinds = {
+    FindingKind{"pauses",
+                "Now and then a step takes much longer because the host does something else: "
+                "garbage collection, logging, writing (catalogue 14).",
+                "sum of step_outlier.excess_ns over steps whose excess is host-bound, idle or "
+                "between steps, over all steps that count",
+                "as above; at least two such steps, each beyond the median by six median "
+                "deviations and a quarter of it",
+                "gc.freeze() and gc.collect() at chosen steps, logging and evaluation less often, "
+                "asynchronous checkpoints"},
+    FindingKind{"checkpoints",
+                "Steps that write a checkpoint take longer than others (catalogue 14).",
+                "sum over steps with a checkpoint of their period less the median period, over all "
+                "training steps and them",
+                "as above; at least two such steps",
+                "torch.distributed.checkpoint.async_save, or less often"},
+};
+
+bool IsPause(const schema::StepOutlierRow& row) {
+  return row.part == "host_bound" || row.part == "between_steps" || row.part == "idle" ||
+         row.part == "sync";
+}
+
+void FindPauses(const FindingFacts& facts, const std::vector<schema::StepOutlierRow>& outliers,
+                std::vector<FindingDraft>& drafts) {
+  CostOfSteps cost;
+  std::vector<const schema::StepOutlierRow*> pauses;
+  for (const schema::StepOutlierRow& row : outliers) {
+    if (!IsPause(row)) continue;
+    pauses.push_back(&row);
+    cost.cost_ns += row.excess_ns;
+    if (!cost.first_step) cost.first_step = row.step;
+    cost.last_step = row.step;
+  }
+  cost.steps_seen = static_cast<int64_t>(pauses.size());
+  cost.cost_ns /= std::max<int64_t>(static_cast<int64_t>(facts.counted.steps.size()), 1);
+  if (pauses.size() < kFewest || !IsWorthwhile(facts, cost)) return;
+  std::stable_sort(pauses.begin(), pauses.end(),
+                   [](const auto* a, const auto* b) { return a->excess_ns > b->excess_ns; });
+  FindingDraft draft = DraftOf(kKinds[0], facts, cost);
+  draft.ranks = {pauses[0]->rank};
+  draft.row.title = std::to_string(pauses.size()) + " steps take up to " +
+                    Duration(pauses[0]->excess_ns) + " longer than usual, " +
+                    Duration(cost.cost_ns) + " per step of the run";
+  draft.row.cause = "pause";
+  draft.row.advice = kKinds[0].advice;
+  draft.row.confidence = "medium";
+  for (size_t i = 0; i < std::min<size_t>(pauses.size(), 5); ++i) {
+    draft.evidence.push_back(
+        StepEvidence(facts, pauses[i]->step, pauses[i]->rank,
+                     Duration(pauses[i]->part_ns) + " more " + pauses[i]->part + " than usual"));
+  }
+  drafts.push_back(std::move(draft));
+}
+
+Status FindCheckpoints(RunContext& context, const FindingFacts& facts,
+                       std::vector<FindingDraft>& drafts) {
+  TUTTI_ASSIGN_OR_RETURN(const auto steps, context.Read<schema::RunStepRow>(
+                                               "WHERE tag = 'checkpoint' AND is_partial = 0 AND"
+                                               " step_period_ns IS NOT NULL ORDER BY step"));
+  std::vector<int64_t> periods;
+  for (const schema::RunStepRow& step : facts.counted.steps) {
+    if (step.step_period_ns) periods.push_back(*step.step_period_ns);
+  }
+  const std::optional<int64_t> usual = MedianOf(std::move(periods));
+  if (steps.size() < kFewest || !usual) return OkStatus();
+  CostOfSteps cost;
+  for (const schema::RunStepRow& step : steps) {
+    cost.cost_ns += std::max<int64_t>(*step.step_period_ns - *usual, 0);
+  }
+  cost.steps_seen = static_cast<int64_t>(steps.size());
+  cost.first_step = steps.front().step;
+  cost.last_step = steps.back().step;
+  cost.cost_ns /= static_cast<int64_t>(facts.counted.steps.size() + steps.size());
+  if (!IsWorthwhile(facts, cost)) return OkStatus();
+  FindingDraft draft = DraftOf(kKinds[1], facts, cost);
+  draft.row.title = std::to_string(steps.size()) + " steps that write a checkpoint cost " +
+                    Duration(cost.cost_ns) + " per step of the run";
+  draft.row.cause = "checkpoint";
+  draft.row.advice = kKinds[1].advice;
+  for (size_t i = 0; i < std::min<size_t>(steps.size(), 5); ++i) {
+    draft.evidence.push_back({0,
+                              0,
+                              {},
+                              "run_step",
+                              steps[i].step,
+                              steps[i].begin_ns,
+                              steps[i].end_ns,
+                              "step with a checkpoint"});
+  }
+  drafts.push_back(std::move(draft));
+  return OkStatus();
+}
+
+Status FindPauses(RunContext& context, const FindingFacts& facts,
+                  std::vector<FindingDraft>& drafts) {
+  TUTTI_ASSIGN_OR_RETURN(const auto outliers,
+                         context.Read<schema::StepOutlierRow>("ORDER BY step"));
+  FindPauses(facts, outliers, drafts);
+  return FindCheckpoints(context, facts, drafts);
+}
+
+}  // namespace
+
+extern const FindingRule kPauseRule;
+const FindingRule kPauseRule{kKinds, FindPauses};
+
+}  // namespace tutti::analyzer
