@@ -121,11 +121,16 @@ TEST_P(Hta, IdleTimeByCause) {
   constexpr int64_t kStretch = 1'000'000;
   for (const CsvRow& row : ReadCsv(Golden(set(), "idle_time_breakdown_0.csv"))) {
     std::vector<analyzer::DeviceWork> work;
-    for (const HtaEvent& event : Of(row)) {
+    const std::vector<HtaEvent>& events = Of(row);
+    // From the first event on: microseconds since 1970 can't be stretched so far.
+    const auto stretched = [&](int64_t time_us) {
+      return (time_us - events.front().us.begin_ns) * kStretch;
+    };
+    for (const HtaEvent& event : events) {
       if (event.stream != std::stoll(row.at("stream"))) continue;
-      work.push_back({{event.us.begin_ns * kStretch,
-                       event.us.end_ns * kStretch + (event.us.length_ns() == 0 ? 1 : 0)},
-                      event.call_us.begin_ns * kStretch});
+      work.push_back({{stretched(event.us.begin_ns),
+                       stretched(event.us.end_ns) + (event.us.length_ns() == 0 ? 1 : 0)},
+                      stretched(event.call_us.begin_ns)});
     }
     int64_t idle = 0;
     for (const analyzer::DeviceGap& gap : analyzer::GapsBetween(work)) {
