@@ -75,7 +75,7 @@ void Lane::BuildPyramid() {
     const uint32_t nodes = (below + kFan - 1) / kFan;
     Level level;
     level.longest.reserve(nodes);
-    level.busy_ns.reserve(nodes * present_.size());
+    CategoryNs before = {};
     for (uint32_t node = 0; node < nodes; ++node) {
       LaneSummary summary;
       for (uint32_t i = node * kFan; i < std::min(below, (node + 1) * kFan); ++i) {
@@ -86,23 +86,19 @@ void Lane::BuildPyramid() {
         }
       }
       level.longest.push_back(summary.longest);
+      if (!levels_.empty()) continue;
       for (const Category category : present_) {
-        level.busy_ns.push_back(summary.busy_ns[static_cast<size_t>(category)]);
+        level.busy_ns.push_back(before[static_cast<size_t>(category)]);
       }
+      for (size_t i = 0; i < kCategories; ++i) before[i] += summary.busy_ns[i];
     }
+    level.busy_ns.shrink_to_fit();
     levels_.push_back(std::move(level));
     below = nodes;
   }
 }
 
-int64_t Lane::begin_ns(uint32_t index) const {
-  const Block& block = blocks_[index / kBlock];
-  if (block.wide >= 0) return wide_begin_[static_cast<size_t>(block.wide) + index % kBlock];
-  return block.base_ns + begin_[index];
-}
-
-int64_t Lane::duration_ns(uint32_t index) const {
-  if (duration_[index] != kLong) return duration_[index];
+int64_t Lane::LongDuration(uint32_t index) const {
   return std::lower_bound(long_.begin(), long_.end(), std::pair(index, int64_t{0}))->second;
 }
 
@@ -147,6 +143,8 @@ uint32_t Lane::FirstEndingAfter(int64_t time_ns) const {
 LaneSummary Lane::Summarize(uint32_t first, uint32_t last) const {
   LaneSummary summary;
   summary.count = last > first ? last - first : 0;
+  CategoryNs busy_ns = {};
+  AddDurations(first, last, &busy_ns);
   // Up the pyramid while nodes are whole, left and right ends on the way.
   size_t level = 0;  // 0: events; n: levels_[n - 1]
   const auto add = [&](uint32_t i) {
@@ -167,7 +165,27 @@ LaneSummary Lane::Summarize(uint32_t first, uint32_t last) const {
     last /= kFan;
     ++level;
   }
+  summary.busy_ns = busy_ns;
   return summary;
+}
+
+void Lane::AddDurations(uint32_t first, uint32_t last, CategoryNs* busy_ns) const {
+  const auto add = [&](uint32_t i) {
+    (*busy_ns)[static_cast<size_t>(name(i).category)] += duration_ns(i);
+  };
+  for (; first < last && first % kFan != 0; ++first) add(first);
+  for (; first < last && last % kFan != 0; --last) add(last - 1);
+  if (first >= last) return;
+  // Whole nodes. Behind the last of them there is none to tell what is before its end.
+  const size_t nodes = levels_.empty() ? 0 : levels_[0].longest.size();
+  while (last > first && last / kFan >= nodes) add(--last);
+  if (first >= last) return;
+  for (; last % kFan != 0; --last) add(last - 1);
+  for (size_t i = 0; i < present_.size(); ++i) {
+    const size_t width = present_.size();
+    (*busy_ns)[static_cast<size_t>(present_[i])] +=
+        levels_[0].busy_ns[last / kFan * width + i] - levels_[0].busy_ns[first / kFan * width + i];
+  }
 }
 
 void Lane::AddNode(size_t level, uint32_t node, LaneSummary* summary) const {
@@ -178,9 +196,6 @@ void Lane::AddNode(size_t level, uint32_t node, LaneSummary* summary) const {
       (duration == summary->longest_ns && longest < summary->longest)) {
     summary->longest = longest;
     summary->longest_ns = duration;
-  }
-  for (size_t i = 0; i < present_.size(); ++i) {
-    summary->busy_ns[static_cast<size_t>(present_[i])] += nodes.busy_ns[node * present_.size() + i];
   }
 }
 
@@ -203,8 +218,7 @@ void Lane::AddBusy(int64_t begin, int64_t end, CategoryNs* busy_ns) const {
   };
   if (first < last && begin_ns(first) < begin) add_clipped(first++);
   if (first < last && end_ns(last - 1) > end) add_clipped(--last);
-  const LaneSummary whole = Summarize(first, last);
-  for (size_t i = 0; i < kCategories; ++i) (*busy_ns)[i] += whole.busy_ns[i];
+  AddDurations(first, last, busy_ns);
 }
 
 size_t Lane::bytes() const {

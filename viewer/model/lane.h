@@ -4,8 +4,8 @@
 //   columns   begin (32 bits from its block's base), duration (32 bits), name (16 or 32 bits,
 //             of the lane's own dictionary), row id (32 bits); what does not fit lies in side
 //             tables, so times are exact to the nanosecond over any span
-//   pyramid   for every 16, 256, … events: which is longest, and how long is spent in each
-//             category that the lane has
+//   pyramid   for every 16, 256, … events: which is longest; before every 16th: how long was spent
+//             in each category that the lane has, so that any range's time is a difference
 //
 // Immutable once built, so any number of threads may read it.
 #pragma once
@@ -43,8 +43,14 @@ class Lane {
   explicit Lane(std::span<const Event> events);
 
   uint32_t size() const { return static_cast<uint32_t>(begin_.size()); }
-  int64_t begin_ns(uint32_t index) const;
-  int64_t duration_ns(uint32_t index) const;
+  int64_t begin_ns(uint32_t index) const {
+    const Block& block = blocks_[index / kBlock];
+    if (block.wide >= 0) return wide_begin_[static_cast<size_t>(block.wide) + index % kBlock];
+    return block.base_ns + begin_[index];
+  }
+  int64_t duration_ns(uint32_t index) const {
+    return duration_[index] != kLong ? duration_[index] : LongDuration(index);
+  }
   int64_t end_ns(uint32_t index) const { return begin_ns(index) + duration_ns(index); }
   const LaneName& name(uint32_t index) const { return names_[name_index(index)]; }
   uint32_t row_id(uint32_t index) const { return row_id_[index]; }
@@ -63,6 +69,8 @@ class Lane {
   uint32_t FirstEndingAfter(int64_t time_ns) const;
 
   LaneSummary Summarize(uint32_t first, uint32_t last) const;
+  // Adds the durations of the events [first, last) by category. Independent of how many they are.
+  void AddDurations(uint32_t first, uint32_t last, CategoryNs* busy_ns) const;
   // Adds the time that [begin_ns, end_ns) spends in each category.
   void AddBusy(int64_t begin_ns, int64_t end_ns, CategoryNs* busy_ns) const;
 
@@ -79,9 +87,10 @@ class Lane {
   };
   struct Level {
     std::vector<uint32_t> longest;
-    std::vector<int64_t> busy_ns;  // present_.size() values a node
+    std::vector<int64_t> busy_ns;  // lowest level only: time in each of present_ before a node
   };
 
+  int64_t LongDuration(uint32_t index) const;
   void AppendBlock(std::span<const Event> events);
   void AppendName(const Event& event);
   void BuildPyramid();

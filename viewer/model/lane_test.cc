@@ -80,6 +80,21 @@ TEST(Lane, SummariesAreThoseOfBruteForce) {
   }
 }
 
+// Whole and broken nodes at either end.
+TEST(Lane, SummariesOfShortLanesAreThoseOfBruteForce) {
+  for (uint32_t count = 1; count <= 70; ++count) {
+    const std::vector<Event> events = LaneEvents(count, count);
+    const Lane lane(events);
+    for (uint32_t first = 0; first <= count; ++first) {
+      for (uint32_t last = first; last <= count; ++last) {
+        const LaneSummary expected = SummarizeSlowly(events, first, last);
+        ASSERT_EQ(lane.Summarize(first, last).busy_ns, expected.busy_ns) << count;
+        ASSERT_EQ(lane.Summarize(first, last).longest_ns, expected.longest_ns) << count;
+      }
+    }
+  }
+}
+
 TEST(Lane, FindsEventsByTime) {
   const std::vector<Event> events = LaneEvents(7, 2'000);
   const Lane lane(events);

@@ -79,8 +79,7 @@ void AddColumns(const Lane& lane, const Viewport& viewport, std::vector<Category
     };
     add_clipped(index);
     if (last - index > 1) {
-      const LaneSummary middle = lane.Summarize(index + 1, last - 1);
-      for (size_t i = 0; i < kCategories; ++i) sum[i] += middle.busy_ns[i];
+      lane.AddDurations(index + 1, last - 1, &sum);
       add_clipped(last - 1);
     }
     index = lane.end_ns(last - 1) > end ? last - 1 : last;

@@ -21,6 +21,7 @@ inline constexpr uint32_t kNoTrack = std::numeric_limits<uint32_t>::max();
 struct TrackRef {
   uint32_t rank = 0;  // slot
   uint32_t track = 0;
+  friend bool operator==(const TrackRef&, const TrackRef&) = default;
 };
 
 struct Row {

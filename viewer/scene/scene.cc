@@ -160,7 +160,18 @@ Scene BuildScene(const RunSummary& summary, const RankTraces& ranks, const RowTr
   float y = scene.pinned_height - view.scroll_y;
   for (const Row& row : tree.rows) {
     if (y + row.height > scene.pinned_height && y < view.height) {
-      scene.rows.push_back(BuildRow(summary, ranks, row, y, view.viewport));
+      // A rank with one GPU has the band of that GPU.
+      const bool is_same = row.kind == RowKind::kDevice && !scene.rows.empty() &&
+                           scene.rows.back().row.kind == RowKind::kRank &&
+                           scene.rows.back().row.band == row.band;
+      if (is_same) {
+        SceneRow copy = scene.rows.back();
+        copy.row = row;
+        copy.y = y;
+        scene.rows.push_back(std::move(copy));
+      } else {
+        scene.rows.push_back(BuildRow(summary, ranks, row, y, view.viewport));
+      }
     }
     y += row.height;
   }
