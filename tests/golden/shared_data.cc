@@ -22,7 +22,7 @@ ImportedRun::ImportedRun(const std::vector<std::string>& traces) {
   }
   options.output = scratch_.Path("run");
   const Result<collector::ImportReport> report = collector::Import(options);
-  if (!report.ok() || report->traces.size() != traces.size()) {
+  if (!report.ok() || report->traces.size() < traces.size()) {  // one file may hold many ranks
     std::fprintf(stderr, "golden: %s\n",
                  report.ok() ? "not every trace was imported" : report.status().message().c_str());
     std::abort();
