@@ -104,8 +104,8 @@ void BindOptional(sqlite3_stmt* insert, int parameter, const std::optional<int64
 void InsertOneByOne(sqlite3* database, const CpuOpRow* begin, const CpuOpRow* end) {
   sqlite3_stmt* insert = nullptr;
   Check(sqlite3_prepare_v2(database,
-                           "INSERT INTO cpu_op VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)", -1,
-                           &insert, nullptr),
+                           "INSERT INTO cpu_op VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
+                           -1, &insert, nullptr),
         "prepare");
   for (const CpuOpRow* row = begin; row != end; ++row) {
     sqlite3_bind_int64(insert, 1, row->id);
@@ -120,6 +120,7 @@ void InsertOneByOne(sqlite3* database, const CpuOpRow* begin, const CpuOpRow* en
     BindOptional(insert, 10, row->forward_tid);
     sqlite3_bind_int64(insert, 11, row->shapes_id);
     BindOptional(insert, 12, row->end_tid);
+    BindOptional(insert, 13, row->external_id);
     Check(sqlite3_step(insert), "insert");
     sqlite3_reset(insert);
   }
@@ -175,8 +176,11 @@ int BareColumn(sqlite3_vtab_cursor* cursor, sqlite3_context* context, int column
     case 10:
       sqlite3_result_int64(context, row.shapes_id);
       break;
-    default:
+    case 11:
       ReturnOptional(context, row.end_tid);
+      break;
+    default:
+      ReturnOptional(context, row.external_id);
       break;
   }
   return SQLITE_OK;
@@ -187,7 +191,7 @@ sqlite3_module BareModule() {
   module.xConnect = [](sqlite3* database, void* range, int, const char* const*,
                        sqlite3_vtab** table, char**) {
     *table = new BareTable{{}, static_cast<const CpuOpRow**>(range)};
-    return sqlite3_declare_vtab(database, "CREATE TABLE t(a,b,c,d,e,f,g,h,i,j,k,l)");
+    return sqlite3_declare_vtab(database, "CREATE TABLE t(a,b,c,d,e,f,g,h,i,j,k,l,m)");
   };
   module.xBestIndex = [](sqlite3_vtab*, sqlite3_index_info*) { return SQLITE_OK; };
   module.xDisconnect = [](sqlite3_vtab* table) {
