@@ -45,7 +45,8 @@ Status FindGloo(RunContext& context, const FindingFacts& facts, std::vector<Find
           "SELECT coalesce(sum(k.end_ns - k.arrival_ns), 0) FROM collective_call AS k"
           " JOIN collective AS c ON c.id = k.collective_id"
           " JOIN run_communicator AS g ON g.id = c.communicator_id"
-          " JOIN run_step AS s ON s.step = k.step WHERE g.backend = 'gloo' AND s.is_steady = 1"));
+          " JOIN run_step AS s ON s.step = k.step WHERE g.backend = 'gloo' AND " +
+          facts.counted.condition));
   const auto steps = static_cast<int64_t>(facts.counted.steps.size());
   if (steps == 0 || bytes / steps < (1 << 20)) return OkStatus();
   const auto ranks = static_cast<int64_t>(facts.ranks.size());

@@ -65,6 +65,16 @@ TEST(DeviceFindings, AHostThatLaunchesLateIsLaunchBound) {
             "launch_bound|1|1");
 }
 
+TEST(DeviceFindings, CopiesAreNoKernelsOfALaunchBoundStep) {
+  const auto late = [](GpuStep& step) {
+    step.Kernel(kGemm, 12, 5000, 0);
+    step.rank.Memcpy("DtoD", 7, step.t + 5000, step.t + 5010, 1024);
+    step.Kernel(kGemm, 7012, 9990, 7000);
+  };
+  EXPECT_EQ(Find(late, "kind, title LIKE '%: 2 kernels a step of 3.98 ms on average'"),
+            "launch_bound|1");
+}
+
 TEST(DeviceFindings, KernelsShorterThanTheirLaunchesAreTiny) {
   const auto tiny = [](GpuStep& step) {
     for (int64_t i = 0; i < 400; ++i) step.Kernel(kGemm, i * 24 + 12, i * 24 + 17, i * 24);

@@ -41,14 +41,14 @@ struct Kernels {
 };
 
 Result<Kernels> ReadKernels(RunContext& context, const FindingFacts& facts) {
-  TUTTI_ASSIGN_OR_RETURN(
-      const int64_t count,
-      context.derived().QueryOne<int64_t>("SELECT coalesce(sum(count), 0) FROM step_category"
-                                          " JOIN run_step USING (step) WHERE is_steady = 1"));
-  TUTTI_ASSIGN_OR_RETURN(
-      const int64_t total_ns,
-      context.derived().QueryOne<int64_t>("SELECT coalesce(sum(total_ns), 0) FROM step_category"
-                                          " JOIN run_step USING (step) WHERE is_steady = 1"));
+  const auto sum = [&](const std::string& column) {
+    return context.derived().QueryOne<int64_t>("SELECT coalesce(sum(" + column +
+                                               "), 0) FROM step_category JOIN run_step USING (step)"
+                                               " WHERE category NOT IN ('copy', 'fill') AND " +
+                                               facts.counted.condition);
+  };
+  TUTTI_ASSIGN_OR_RETURN(const int64_t count, sum("count"));
+  TUTTI_ASSIGN_OR_RETURN(const int64_t total_ns, sum("total_ns"));
   const auto windows =
       static_cast<int64_t>(facts.counted.steps.size() * std::max<size_t>(facts.ranks.size(), 1));
   return Kernels{count / std::max<int64_t>(windows, 1), total_ns / std::max<int64_t>(count, 1)};

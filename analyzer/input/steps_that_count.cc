@@ -11,16 +11,17 @@ std::map<int64_t, size_t> StepsThatCount::Places() const {
 Result<StepsThatCount> ReadStepsThatCount(RunContext& context) {
   struct Choice {
     const char* basis;
-    const char* where;
+    const char* condition;
   };
-  constexpr Choice kChoices[] = {
-      {"steady", "WHERE is_steady = 1 ORDER BY step"},
-      {"complete", "WHERE is_partial = 0 AND tag = 'train' ORDER BY step"},
-      {"all", "ORDER BY step"}};
+  constexpr Choice kChoices[] = {{"steady", "is_steady = 1"},
+                                 {"complete", "is_partial = 0 AND tag = 'train'"},
+                                 {"all", "1 = 1"}};
   StepsThatCount chosen;
   for (const Choice& choice : kChoices) {
-    TUTTI_ASSIGN_OR_RETURN(chosen.steps, context.Read<schema::RunStepRow>(choice.where));
+    const std::string where = "WHERE " + std::string(choice.condition) + " ORDER BY step";
+    TUTTI_ASSIGN_OR_RETURN(chosen.steps, context.Read<schema::RunStepRow>(where));
     chosen.basis = choice.basis;
+    chosen.condition = choice.condition;
     if (!chosen.steps.empty()) break;
   }
   return chosen;

@@ -15,6 +15,7 @@ namespace tutti::analyzer {
 struct StepsThatCount {
   std::vector<schema::RunStepRow> steps;  // in order
   std::string basis;                      // 'steady', 'complete' or 'all'
+  std::string condition;                  // in SQL, on a row of run_step: whether it counts
 
   // Place in `steps` by step.
   std::map<int64_t, size_t> Places() const;

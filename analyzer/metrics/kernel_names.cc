@@ -136,12 +136,14 @@ bool HasAny(std::string_view text, Words words) {
                      [&](std::string_view word) { return text.find(word) != text.npos; });
 }
 
-// A demangled name without its parameters, whose types say nothing about what it does; its
-// template arguments do.
+// A demangled name without its parameters, whose types say nothing about what it does, and
+// without namespaces that would be taken for it; its template arguments tell.
 std::string WithoutParameters(std::string lower) {
-  constexpr std::string_view kAnonymous = "(anonymous namespace)";
-  for (size_t at = lower.find(kAnonymous); at != lower.npos; at = lower.find(kAnonymous)) {
-    lower.erase(at, kAnonymous.size());
+  // FBGEMM is a library of more than matrix products.
+  for (const std::string_view part : {"(anonymous namespace)", "fbgemm_gpu::"}) {
+    for (size_t at = lower.find(part); at != lower.npos; at = lower.find(part)) {
+      lower.erase(at, part.size());
+    }
   }
   int depth = 0;
   for (size_t i = 0; i < lower.size(); ++i) {

@@ -58,6 +58,8 @@ TEST(CollectiveOfKernel, ReadsTheOperationButNeverTheProtocol) {
 TEST(CategoryOfKernel, KnowsTheKernelsOfTheFieldsLibraries) {
   const std::pair<const char*, KernelCategory> cases[] = {
       {"volta_sgemm_128x64_nt", KernelCategory::kGemm},
+      {"void fbgemm_gpu::permute_2D_data_kernel<false, long, long, float>(int, int)",
+       KernelCategory::kLayout},
       {"ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn", KernelCategory::kGemm},
       {"nvjet_hsh_128x256_64x4_1x2_h_bz_coopA_NTT", KernelCategory::kGemm},
       {"Cijk_Ailk_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT128x128x64_MI16x16x1_SN",

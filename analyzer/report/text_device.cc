@@ -100,7 +100,7 @@ std::string DeviceSummary(const ReportData& data) {
   }
   text += ". " + Rate(data.Real("device.kernels_per_step").value_or(0)) + " kernels per step";
   if (const auto mean_ns = data.Real("device.work_mean_ns")) {
-    text += " of " + Microseconds(*mean_ns) + " on average";
+    text += ", " + Microseconds(*mean_ns) + " a kernel, copy or fill on average";
   }
   if (const auto launch_ns = data.Real("device.launch_mean_ns")) {
     text += ", a launch call takes " + Microseconds(*launch_ns);
