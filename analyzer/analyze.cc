@@ -50,7 +50,6 @@ class TemporaryFile {
   void Remove() const {
     std::error_code ignored;
     std::filesystem::remove(path_, ignored);
-    std::filesystem::remove(path_ + "-journal", ignored);
   }
   std::string path_;
 };
@@ -59,7 +58,9 @@ Status MakeTables(schema::Database& derived) {
   TUTTI_RETURN_IF_ERROR(
       derived.Execute("PRAGMA application_id = " + std::to_string(schema::kApplicationId) +
                       "; PRAGMA user_version = " + std::to_string(schema::kSchemaVersion) +
-                      "; PRAGMA synchronous = OFF"));  // synced as a whole before it is renamed
+                      // Nobody else sees the file before it is synced as a whole and renamed.
+                      "; PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY"
+                      "; PRAGMA locking_mode = EXCLUSIVE"));
   return derived.Execute(std::string(schema::DerivedSql()));
 }
 

@@ -42,6 +42,7 @@ Result<std::vector<analyzer::Gate>> ParseGates(const std::vector<std::string>& t
 
 // Says on stderr which gates tripped.
 Result<bool> AnyTripped(const std::string& analysis, const std::vector<analyzer::Gate>& gates) {
+  if (gates.empty()) return false;
   TUTTI_ASSIGN_OR_RETURN(const auto results, analyzer::CheckGates(analysis, gates));
   bool tripped = false;
   for (const analyzer::GateResult& result : results) {

@@ -1,6 +1,7 @@
 #include "schema/trace_file.h"
 
 #include <cstdint>
+#include <map>
 #include <set>
 
 #include "schema/additions.h"
@@ -28,36 +29,62 @@ Result<std::set<std::string>> StoredColumns(Database& database, const std::strin
   }
 }
 
-// 'table', 'view', 'virtual' or 'shadow' as SQLite parsed it; '' where there is none.
-Result<std::string> KindOfTable(Database& database, const std::string& table) {
-  TUTTI_ASSIGN_OR_RETURN(Statement info,
-                         database.Prepare("PRAGMA main.table_list(\"" + table + "\")"));
+// What a file holds: of each name 'table', 'view', 'virtual' or 'shadow', as SQLite parsed it.
+struct Contents {
+  int64_t version = 0;
+  std::map<std::string, std::string> kinds;
+};
+
+// All names at once: each such PRAGMA compiles every view of the file anew.
+Result<Contents> ReadContents(Database& database) {
+  Contents contents;
+  TUTTI_ASSIGN_OR_RETURN(contents.version, database.QueryOne<int64_t>("PRAGMA user_version"));
+  TUTTI_ASSIGN_OR_RETURN(Statement list, database.Prepare("PRAGMA main.table_list"));
+  constexpr int kSchema = 0;
+  constexpr int kName = 1;
   constexpr int kType = 2;
-  TUTTI_ASSIGN_OR_RETURN(const bool found, info.Step());
-  if (!found) return std::string();
-  return info.Get<std::string>(kType);
+  for (;;) {
+    TUTTI_ASSIGN_OR_RETURN(const bool found, list.Step());
+    if (!found) return contents;
+    TUTTI_ASSIGN_OR_RETURN(const std::string schema, list.Get<std::string>(kSchema));
+    TUTTI_ASSIGN_OR_RETURN(std::string name, list.Get<std::string>(kName));
+    TUTTI_ASSIGN_OR_RETURN(std::string kind, list.Get<std::string>(kType));
+    if (schema == "main") contents.kinds.emplace(std::move(name), std::move(kind));
+  }
 }
 
 // The table as a file of this version has it.
-Status CheckStored(Database& database, const CatalogTable& table, int64_t version) {
-  TUTTI_ASSIGN_OR_RETURN(const std::string kind, KindOfTable(database, table.name));
-  if (kind.empty()) return BadDataError(database.path() + ": table " + table.name + " is missing");
-  if (kind != "table") {
-    return BadDataError(database.path() + ": " + table.name + " is a " + kind +
+Status CheckStored(Database& database, const CatalogTable& table, const Contents& contents) {
+  const auto found = contents.kinds.find(table.name);
+  if (found == contents.kinds.end()) {
+    return BadDataError(database.path() + ": table " + table.name + " is missing");
+  }
+  if (found->second != "table") {
+    return BadDataError(database.path() + ": " + table.name + " is a " + found->second +
                         " where a table belongs; not read");
   }
   TUTTI_ASSIGN_OR_RETURN(const std::set<std::string> columns, StoredColumns(database, table.name));
   for (const CatalogColumn& column : table.columns) {
-    if (columns.contains(column.name) || IsNewer(table.name, column.name, version)) continue;
+    if (columns.contains(column.name) || IsNewer(table.name, column.name, contents.version)) {
+      continue;
+    }
     return BadDataError(database.path() + ": table " + table.name + " has no stored column " +
                         column.name + "; not read");
   }
   return OkStatus();
 }
 
+Status CheckAgainst(Database& database, const CatalogTable& table, const Contents& contents) {
+  if (!IsNewer(table.name, "", contents.version)) {
+    TUTTI_RETURN_IF_ERROR(CheckStored(database, table, contents));
+  }
+  return AddMissing(database, table, contents.version);
+}
+
 Status CheckTables(Database& database, const Catalog& catalog) {
+  TUTTI_ASSIGN_OR_RETURN(const Contents contents, ReadContents(database));
   for (const CatalogTable& table : catalog.tables) {
-    if (!table.is_view) TUTTI_RETURN_IF_ERROR(CheckTable(database, table));
+    if (!table.is_view) TUTTI_RETURN_IF_ERROR(CheckAgainst(database, table, contents));
   }
   return OkStatus();
 }
@@ -83,11 +110,8 @@ Status CheckIdentity(Database& database) {
 }
 
 Status CheckTable(Database& database, const CatalogTable& table) {
-  TUTTI_ASSIGN_OR_RETURN(const int64_t version, database.QueryOne<int64_t>("PRAGMA user_version"));
-  if (!IsNewer(table.name, "", version)) {
-    TUTTI_RETURN_IF_ERROR(CheckStored(database, table, version));
-  }
-  return AddMissing(database, table, version);
+  TUTTI_ASSIGN_OR_RETURN(const Contents contents, ReadContents(database));
+  return CheckAgainst(database, table, contents);
 }
 
 Result<Database> OpenRankFile(const std::string& path, ReadOptions options) {
