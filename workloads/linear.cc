@@ -2,6 +2,7 @@
 // error. Its steps are so short that everything but compute dominates them.
 #include <torch/torch.h>
 
+#include "workloads/common/sequential.h"
 #include "workloads/common/training.h"
 
 namespace tutti::workloads {
@@ -21,17 +22,14 @@ TensorData MakeData() {
   return data;
 }
 
-TrainingTask MakeTask(const Options&) {
+std::unique_ptr<Workload> MakeLinear(const Job& job) {
   const torch::nn::Sequential model(torch::nn::Linear(kInputs, 1));
-  TrainingTask task;
-  task.name = "linear";
-  task.data_description = std::to_string(kSamples) + " generated samples of a noisy linear map";
-  task.model = model.ptr();
-  task.loss = [](const torch::Tensor& output, const torch::Tensor& target) {
+  const auto loss = [](const torch::Tensor& output, const torch::Tensor& target) {
     return torch::nn::functional::mse_loss(output, target);
   };
-  task.data = MakeData();
-  return task;
+  return std::make_unique<SequentialReplica>(
+      job, model, loss, MakeData(),
+      std::to_string(kSamples) + " generated samples of a noisy linear map");
 }
 
 }  // namespace
@@ -39,12 +37,10 @@ TrainingTask MakeTask(const Options&) {
 
 int main(int argc, char** argv) {
   tutti::workloads::Options options;
-  options.hidden = 0;
-  options.reads_images = false;
   options.lr = 0.05;
   const auto status = tutti::workloads::ParseOptions(
       "linear", "Fits a linear map of ten inputs to one output, data-parallel.", argc, argv,
       options);
   if (status) return *status;
-  return tutti::workloads::RunTraining("linear", options, tutti::workloads::MakeTask);
+  return tutti::workloads::RunTraining("linear", options, tutti::workloads::MakeLinear);
 }

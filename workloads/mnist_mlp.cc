@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "workloads/common/images.h"
+#include "workloads/common/sequential.h"
 #include "workloads/common/training.h"
 
 namespace tutti::workloads {
@@ -31,33 +32,40 @@ TensorData AsTensors(ImageSet images) {
   return data;
 }
 
-TrainingTask MakeTask(const Options& options) {
-  ImageSet images = LoadImages(options.data_dir);
-  const torch::nn::Sequential model(
-      torch::nn::Linear(static_cast<int64_t>(kImagePixels), options.hidden), torch::nn::ReLU(),
-      torch::nn::Linear(options.hidden, kImageClasses));
-  TrainingTask task;
-  task.name = "mnist_mlp";
-  task.data_description = images.description;
-  task.model = model.ptr();
-  task.loss = [](const torch::Tensor& output, const torch::Tensor& target) {
+// 784 - |hidden| - 10.
+std::unique_ptr<Workload> MakePerceptron(const Job& job, const std::string& data_dir,
+                                         int64_t hidden) {
+  ImageSet images = LoadImages(data_dir);
+  const std::string description = images.description;
+  const torch::nn::Sequential model(torch::nn::Linear(static_cast<int64_t>(kImagePixels), hidden),
+                                    torch::nn::ReLU(), torch::nn::Linear(hidden, kImageClasses));
+  const auto loss = [](const torch::Tensor& output, const torch::Tensor& target) {
     return torch::nn::functional::cross_entropy(output, target);
   };
-  task.data = AsTensors(std::move(images));
-  return task;
+  return std::make_unique<SequentialReplica>(job, model, loss, AsTensors(std::move(images)),
+                                             description);
 }
 
 }  // namespace
 }  // namespace tutti::workloads
 
 int main(int argc, char** argv) {
-  tutti::workloads::Options options;
+  namespace workloads = tutti::workloads;
+  workloads::Options options;
   // 10 KiB: the last layer's 20 KiB of gradients fill a bucket of their own, whose all-reduce
   // overlaps with the rest of backward.
   options.bucket_mb = 0.01;
-  const auto status = tutti::workloads::ParseOptions(
-      "mnist_mlp", "Trains a perceptron on handwritten digits, data-parallel.", argc, argv,
-      options);
+  int64_t hidden = 512;
+  std::string data_dir;
+  const auto status = workloads::ParseOptions(
+      "mnist_mlp", "Trains a perceptron on handwritten digits, data-parallel.", argc, argv, options,
+      {{"--hidden", "Width of the hidden layer", &hidden},
+       {.flag = "--data",
+        .help = "Folder with MNIST's uncompressed IDX files",
+        .value = &data_dir,
+        .is_existing_path = true}});
   if (status) return *status;
-  return tutti::workloads::RunTraining("mnist_mlp", options, tutti::workloads::MakeTask);
+  return workloads::RunTraining("mnist_mlp", options, [&](const workloads::Job& job) {
+    return workloads::MakePerceptron(job, data_dir, hidden);
+  });
 }

@@ -20,28 +20,41 @@ std::string FaultObjection(const std::string& text) {
   return "";
 }
 
+void Add(const OwnOption& own, CLI::App& app) {
+  CLI::Option* option = nullptr;
+  if (bool* const* const flag = std::get_if<bool*>(&own.value)) {
+    app.add_flag(own.flag, **flag, own.help);
+    return;
+  }
+  if (std::string* const* const text = std::get_if<std::string*>(&own.value)) {
+    option = app.add_option(own.flag, **text, own.help);
+    if (!own.choices.empty()) option->check(CLI::IsMember(own.choices));
+    if (own.is_existing_path) option->check(CLI::ExistingPath);
+    return;
+  }
+  if (int64_t* const* const number = std::get_if<int64_t*>(&own.value)) {
+    option = app.add_option(own.flag, **number, own.help);
+  } else {
+    option = app.add_option(own.flag, *std::get<double*>(own.value), own.help);
+  }
+  option->check(own.may_be_zero ? CLI::NonNegativeNumber : CLI::PositiveNumber);
+}
+
 }  // namespace
 
 std::optional<int> ParseOptions(const std::string& name, const std::string& description, int argc,
-                                char** argv, Options& options) {
+                                char** argv, Options& options, const std::vector<OwnOption>& own) {
   CLI::App app(description, name);
   app.option_defaults()->always_capture_default();
   std::vector<std::string> faults;
   app.add_option("--batch", options.batch, "Samples per step and rank")->check(CLI::PositiveNumber);
   app.add_option("--steps", options.steps, "Steps to train")->check(CLI::PositiveNumber);
-  if (options.hidden > 0) {
-    app.add_option("--hidden", options.hidden, "Width of the hidden layer")
-        ->check(CLI::PositiveNumber);
-  }
+  for (const OwnOption& option : own) Add(option, app);
   app.add_option("--bucket-mb", options.bucket_mb, "Capacity of a gradient bucket in MiB")
       ->check(CLI::PositiveNumber);
   app.add_option("--workers", options.workers, "Threads of the data loader; 0: none")
       ->check(CLI::Range(0, 256));
   app.add_option("--lr", options.lr, "Learning rate")->check(CLI::PositiveNumber);
-  if (options.reads_images) {
-    app.add_option("--data", options.data_dir, "Folder with MNIST's uncompressed IDX files")
-        ->check(CLI::ExistingDirectory);
-  }
   app.add_option("--backend", options.backend, "Backend of the process group")
       ->check(CLI::IsMember({"gloo", "nccl"}));
   app.add_option("--seed", options.seed, "Seed of parameters and generated data");

@@ -5,22 +5,31 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "workloads/common/fault.h"
 
 namespace tutti::workloads {
 
+// An option that only one workload has.
+struct OwnOption {
+  std::string flag;  // "--layers"
+  std::string help;
+  // Where the value goes; its value is the default. A number must be positive unless |may_be_zero|.
+  std::variant<int64_t*, double*, bool*, std::string*> value;
+  std::vector<std::string> choices = {};  // all that a text may be; empty: anything
+  bool is_existing_path = false;
+  bool may_be_zero = false;
+};
+
 // The values here are the defaults; a workload may set its own before ParseOptions.
 struct Options {
   int64_t batch = 64;  // samples per step and rank
   int64_t steps = 60;
-  int64_t hidden = 512;     // width of the hidden layer; 0: the model has none, no option
   double bucket_mb = 25.0;  // capacity of a gradient bucket, MiB
   int workers = 2;          // threads of the data loader
   double lr = 0.01;
-  std::string data_dir;  // with MNIST's IDX files; empty: see LoadImages
-  bool reads_images = true;
   std::string backend = "gloo";
   int64_t seed = 1;
   int threads = 0;      // of one rank's operators; 0: 1 if ranks share the machine, else cores
@@ -28,10 +37,11 @@ struct Options {
   std::vector<Fault> faults;
 };
 
-// Fills |options|. Returns the exit status if the program is to end now (--help, or a mistake
-// that has been reported on stderr), else nothing.
+// Fills |options| and what |own| points to. Returns the exit status if the program is to end now
+// (--help, or a mistake that has been reported on stderr), else nothing.
 std::optional<int> ParseOptions(const std::string& name, const std::string& description, int argc,
-                                char** argv, Options& options);
+                                char** argv, Options& options,
+                                const std::vector<OwnOption>& own = {});
 
 }  // namespace tutti::workloads
 
