@@ -5,6 +5,8 @@
 include(GNUInstallDirs)
 
 if(TARGET tutti)
+  # Libraries of its own, where it travels with them (tools/setup/bundle.sh).
+  set_target_properties(tutti PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/tutti")
   install(TARGETS tutti RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
     FILES_MATCHING PATTERN "*.1")

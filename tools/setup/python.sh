@@ -1,8 +1,9 @@
 #!/bin/bash
-# python.sh minimal|python|hta: makes the venv in the cache and installs the pinned wheels.
+# python.sh minimal|python|cuda|hta: makes the venv in the cache and installs the pinned wheels.
 #   minimal  what C++ programs need to build with LibTorch and to run: 1.3 GB
 #   python   everything that `import torch` needs as well: 4.7 GB, and what tests read exports
 #            back with
+#   cuda     a CUDA compiler, unless there is one: 0.3 GB, for the programs of tests/gpu
 #   hta      Holistic Trace Analysis, for ./dev bench, into the venv that TUTTI_VENV names
 #   compat-VERSION  another torch, for compat.sh, into the venv that TUTTI_VENV names
 # A LibTorch (find_torch.sh) or a PyTorch (find_job_python.sh) of the user's own spares the
@@ -79,6 +80,10 @@ case $goal in
     install_wheels readers
     fetch_digits
     ;;
+  cuda)
+    command -v nvcc > /dev/null || [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ] ||
+      install_wheels cuda
+    ;;
   hta | compat-*) install_wheels "$goal" ;;
-  *) die "usage: python.sh minimal|python|hta|compat-VERSION" ;;
+  *) die "usage: python.sh minimal|python|cuda|hta|compat-VERSION" ;;
 esac

@@ -26,6 +26,7 @@ using Copy = CUpti_ActivityMemcpy6;
 using Fill = CUpti_ActivityMemset4;
 using Device = CUpti_ActivityDevice5;
 using Context = CUpti_ActivityContext3;
+using Memory = CUpti_ActivityMemory4;
 #else
 #error "say which records this release of CUPTI writes"
 #endif
@@ -59,6 +60,38 @@ State& It() {
   return *state;
 }
 
+#define TUTTI_CALL(name) \
+  { CUPTI_RUNTIME_TRACE_CBID_##name, #name }
+struct Call {
+  uint32_t id;
+  const char* name;
+};
+constexpr Call kCalls[] = {
+    TUTTI_CALL(cudaLaunchKernel_v7000),
+    TUTTI_CALL(cudaGraphLaunch_v10000),
+    TUTTI_CALL(cudaMemcpy_v3020),
+    TUTTI_CALL(cudaMemcpyAsync_v3020),
+    TUTTI_CALL(cudaMemsetAsync_v3020),
+    TUTTI_CALL(cudaMalloc_v3020),
+    TUTTI_CALL(cudaFree_v3020),
+    TUTTI_CALL(cudaMallocManaged_v6000),
+    TUTTI_CALL(cudaMallocAsync_v11020),
+    TUTTI_CALL(cudaFreeAsync_v11020),
+    TUTTI_CALL(cudaStreamSynchronize_v3020),
+    TUTTI_CALL(cudaDeviceSynchronize_v3020),
+    TUTTI_CALL(cudaStreamWaitEvent_v3020),
+    TUTTI_CALL(cudaMallocHost_v3020),
+    TUTTI_CALL(cudaFreeHost_v3020),
+};
+#undef TUTTI_CALL
+
+const char* NameOfCall(uint32_t id) {
+  for (const Call& call : kCalls) {
+    if (call.id == id) return call.name;
+  }
+  return nullptr;
+}
+
 size_t BytesOf(uint32_t kind) {
   switch (kind) {
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
@@ -82,6 +115,8 @@ size_t BytesOf(uint32_t kind) {
       return sizeof(CUpti_ActivityOverhead3);
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
       return sizeof(CUpti_ActivityExternalCorrelation);
+    case CUPTI_ACTIVITY_KIND_MEMORY2:
+      return sizeof(Memory);
     default:
       return 0;
   }
@@ -446,19 +481,8 @@ CUptiResult CUPTIAPI cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size
 CUptiResult CUPTIAPI cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id,
                                           const char** name) {
   if (domain != CUPTI_CB_DOMAIN_RUNTIME_API) return CUPTI_ERROR_INVALID_PARAMETER;
-  switch (id) {
-    case CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000:
-      *name = "cudaLaunchKernel_v7000";
-      return CUPTI_SUCCESS;
-    case CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020:
-      *name = "cudaMemcpyAsync_v3020";
-      return CUPTI_SUCCESS;
-    case CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000:
-      *name = "cudaGraphLaunch_v10000";
-      return CUPTI_SUCCESS;
-    default:
-      return CUPTI_ERROR_INVALID_PARAMETER;
-  }
+  *name = tutti::fake_cupti::NameOfCall(id);
+  return *name != nullptr ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 CUptiResult CUPTIAPI cuptiGetResultString(CUptiResult result, const char** text) {
