@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tracer/annotate.h"
+#include "workloads/common/draw.h"
 
 namespace tutti::workloads {
 namespace {
@@ -36,7 +37,7 @@ class SlowDisk {
   // Returns when the batch that is asked for now will have been read.
   Clock::time_point Enqueue() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    const auto delay_ns = plan_.AmountNs(FaultKind::kSlowLoader, step_++);
+    const auto delay_ns = plan_.Amount(FaultKind::kSlowLoader, step_++);
     if (!delay_ns) return {};
     idle_from_ = std::max(idle_from_, Clock::now()) + std::chrono::nanoseconds(*delay_ns);
     return idle_from_;
@@ -50,8 +51,10 @@ class SlowDisk {
 
 // What the loader's threads and the training thread share.
 struct Shared {
-  explicit Shared(FaultPlan plan) : disk(std::move(plan)) {}
-  std::atomic<int64_t> finished{0};  // batches that are ready or taken
+  explicit Shared(const FaultPlan& plan)
+      : decode_ns(plan.Amount(FaultKind::kFewWorkers).value_or(0)), disk(plan) {}
+  const std::chrono::nanoseconds decode_ns;  // the fault few_workers: what a thread takes a batch
+  std::atomic<int64_t> finished{0};          // batches that are ready or taken
   SlowDisk disk;
 };
 
@@ -62,6 +65,7 @@ class Dataset : public torch::data::datasets::BatchDataset<Dataset, Example> {
 
   Example get_batch(at::ArrayRef<size_t> indices) override {
     shared_->disk.Read();
+    if (shared_->decode_ns.count() > 0) std::this_thread::sleep_for(shared_->decode_ns);
     const std::vector<int64_t> rows(indices.begin(), indices.end());
     const auto index = torch::tensor(rows, torch::kLong);
     Example example(data_.decode(data_.inputs.index_select(0, index)),
@@ -77,17 +81,34 @@ class Dataset : public torch::data::datasets::BatchDataset<Dataset, Example> {
   std::shared_ptr<Shared> shared_;
 };
 
-// DataLoader keeps its sampler to itself; this one stays within reach, for set_epoch.
+// DataLoader keeps its sampler to itself; this one stays within reach, for set_epoch. The faults
+// data_imbalance and shape_churn change the number of samples that it draws for a batch.
 class SharedSampler : public torch::data::samplers::Sampler<> {
  public:
-  explicit SharedSampler(std::shared_ptr<RandomSampler> sampler) : sampler_(std::move(sampler)) {}
+  SharedSampler(std::shared_ptr<RandomSampler> sampler, FaultPlan plan)
+      : sampler_(std::move(sampler)), plan_(std::move(plan)) {}
   void reset(std::optional<size_t> size = std::nullopt) override { sampler_->reset(size); }
-  std::optional<std::vector<size_t>> next(size_t count) override { return sampler_->next(count); }
+  std::optional<std::vector<size_t>> next(size_t count) override {
+    auto indices = sampler_->next(CountIn(step_, count));
+    if (indices) ++step_;
+    return indices;
+  }
   void save(torch::serialize::OutputArchive& archive) const override { sampler_->save(archive); }
   void load(torch::serialize::InputArchive& archive) override { sampler_->load(archive); }
 
  private:
+  size_t CountIn(int64_t step, size_t count) const {
+    int64_t percent = 100 + plan_.Amount(FaultKind::kDataImbalance, step).value_or(0);
+    if (const auto churn = plan_.Amount(FaultKind::kShapeChurn, step)) {
+      // The same draw on every rank.
+      percent += Draw(static_cast<uint64_t>(step), -*churn, *churn);
+    }
+    return std::max<size_t>(1, count * static_cast<size_t>(std::max<int64_t>(percent, 1)) / 100);
+  }
+
   std::shared_ptr<RandomSampler> sampler_;
+  FaultPlan plan_;
+  int64_t step_ = 0;  // that the next batch is for
 };
 
 }  // namespace
@@ -95,15 +116,17 @@ class SharedSampler : public torch::data::samplers::Sampler<> {
 class BatchLoader::Impl {
  public:
   Impl(TensorData data, const Shape& shape, FaultPlan plan)
-      : shared_(std::make_shared<Shared>(std::move(plan))),
+      : plan_(std::move(plan)),
+        shared_(std::make_shared<Shared>(plan_)),
         sampler_(std::make_shared<RandomSampler>(static_cast<size_t>(data.inputs.size(0)),
                                                  static_cast<size_t>(shape.world_size),
                                                  static_cast<size_t>(shape.rank))) {
-    loader_ =
-        torch::data::make_data_loader(Dataset(std::move(data), shared_), SharedSampler(sampler_),
-                                      torch::data::DataLoaderOptions()
-                                          .batch_size(static_cast<size_t>(shape.batch))
-                                          .workers(static_cast<size_t>(shape.workers)));
+    const int workers = plan_.Amount(FaultKind::kFewWorkers) ? 1 : shape.workers;
+    loader_ = torch::data::make_data_loader(Dataset(std::move(data), shared_),
+                                            SharedSampler(sampler_, plan_),
+                                            torch::data::DataLoaderOptions()
+                                                .batch_size(static_cast<size_t>(shape.batch))
+                                                .workers(static_cast<size_t>(workers)));
   }
 
   Batch Next() {
@@ -120,6 +143,9 @@ class BatchLoader::Impl {
   using Position = torch::data::Iterator<Example>;
 
   void BeginEpoch() {
+    if (const auto stall_ns = plan_.Amount(FaultKind::kEpochStall, taken_)) {
+      std::this_thread::sleep_for(std::chrono::nanoseconds(*stall_ns));
+    }
     sampler_->set_epoch(epoch_++);
     position_.reset();
     position_.emplace(loader_->begin());
@@ -127,6 +153,7 @@ class BatchLoader::Impl {
     if (*position_ == loader_->end()) throw std::runtime_error("a rank has no samples");
   }
 
+  const FaultPlan plan_;
   std::shared_ptr<Shared> shared_;
   std::shared_ptr<RandomSampler> sampler_;
   std::unique_ptr<Loader> loader_;

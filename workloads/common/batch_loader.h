@@ -36,7 +36,7 @@ class BatchLoader {
     int rank;
     int world_size;
   };
-  // |plan|'s slow_loader acts on the batches of its steps: all workers share one slow disk.
+  // Carries |plan|'s slow_loader, few_workers, epoch_stall, data_imbalance and shape_churn.
   BatchLoader(TensorData data, const Shape& shape, FaultPlan plan);
   ~BatchLoader();
 

@@ -12,34 +12,37 @@ namespace {
 // DistributedDataParallel's buffer size for the first broadcast.
 constexpr size_t kBroadcastBytes = size_t{250} << 20;
 
-// DistributedDataParallel's assignment: a small first bucket so that communication starts
-// early, buckets in reverse order because backward ends with the first parameters.
+// DistributedDataParallel's assignment: buckets in reverse order because backward ends with the
+// first parameters.
 std::vector<std::vector<size_t>> AssignBuckets(const std::vector<at::Tensor>& parameters,
-                                               int64_t bucket_bytes) {
-  const auto cap = static_cast<size_t>(bucket_bytes);
-  const size_t first_cap = std::min(cap, size_t{c10d::kDefaultFirstBucketBytes});
-  auto [indices, limits] = c10d::compute_bucket_assignment_by_size(parameters, {first_cap, cap});
+                                               DataParallel::BucketCaps caps) {
+  auto [indices, limits] = c10d::compute_bucket_assignment_by_size(
+      parameters, {static_cast<size_t>(caps.first_bytes), static_cast<size_t>(caps.bytes)});
   std::reverse(indices.begin(), indices.end());
   return indices;
 }
 
 }  // namespace
 
+DataParallel::BucketCaps DataParallel::CapsOf(int64_t bucket_bytes) {
+  return {std::min<int64_t>(bucket_bytes, c10d::kDefaultFirstBucketBytes), bucket_bytes};
+}
+
 DataParallel::DataParallel(std::vector<at::Tensor> parameters,
-                           c10::intrusive_ptr<c10d::ProcessGroup> group, int64_t bucket_bytes)
+                           c10::intrusive_ptr<c10d::ProcessGroup> group, BucketCaps caps)
     : parameters_(std::move(parameters)),
       group_(std::move(group)),
-      bucket_indices_(AssignBuckets(parameters_, bucket_bytes)) {
+      bucket_indices_(AssignBuckets(parameters_, caps)) {
   {
     const torch::NoGradGuard no_grad;
     c10d::broadcast_coalesced(group_, parameters_, kBroadcastBytes);
   }
-  const int64_t first_cap = std::min<int64_t>(bucket_bytes, c10d::kDefaultFirstBucketBytes);
   reducer_ = std::make_unique<c10d::Reducer>(
       parameters_, bucket_indices_, group_, std::vector<bool>(parameters_.size(), false),
-      bucket_bytes, /*find_unused_parameters=*/false,
+      caps.bytes, /*find_unused_parameters=*/false,
       // With views, zero_grad() would throw: it detaches gradients.
-      /*gradient_as_bucket_view=*/false, std::unordered_map<size_t, std::string>{}, first_cap,
+      /*gradient_as_bucket_view=*/false, std::unordered_map<size_t, std::string>{},
+      caps.first_bytes,
       /*skip_all_reduce_unused_params=*/false, /*use_python_reducer=*/false,
       std::vector<int64_t>{});
 }
@@ -76,6 +79,14 @@ void DataParallel::AllReduceNow() {
       offset += gradient.numel();
     }
   }
+}
+
+void DataParallel::AllReduceShare(int64_t percent) {
+  const torch::NoGradGuard no_grad;
+  const at::Tensor bucket = reducer_->get_grad_buckets().front().getBufferRef();
+  const int64_t elements = std::max<int64_t>(1, bucket.numel() * percent / 100);
+  std::vector<at::Tensor> part = {at::zeros({elements}, bucket.options())};
+  group_->allreduce(part)->wait();
 }
 
 size_t DataParallel::buckets() const { return reducer_->get_grad_buckets().size(); }

@@ -14,9 +14,18 @@ namespace tutti::workloads {
 // runs (c10d::Reducer). One thread, the one that trains. Errors are thrown by LibTorch.
 class DataParallel {
  public:
-  // Broadcasts rank 0's parameters to all ranks. |bucket_bytes| caps a bucket.
+  // Most bytes of gradients in a bucket, and in the first to be ready.
+  struct BucketCaps {
+    int64_t first_bytes;
+    int64_t bytes;
+  };
+
+  // DistributedDataParallel's: a small first bucket, so that communication starts early.
+  static BucketCaps CapsOf(int64_t bucket_bytes);
+
+  // Broadcasts rank 0's parameters to all ranks.
   DataParallel(std::vector<at::Tensor> parameters, c10::intrusive_ptr<c10d::ProcessGroup> group,
-               int64_t bucket_bytes);
+               BucketCaps caps);
 
   // At the start of a step. Rebuilds the buckets once, in the order in which gradients came.
   void BeforeForward();
@@ -27,6 +36,11 @@ class DataParallel {
   // After a backward of local gradients: all-reduces them now, bucket by bucket, and waits. For
   // the fault late_allreduce; the sums are the same, only their overlap is lost.
   void AllReduceNow();
+
+  // For the fault mismatched_size: instead of the step's first all-reduce, one of |percent| of
+  // its elements. Waits for it, which ends as the backend takes such a thing: with an exception,
+  // or when others have left.
+  void AllReduceShare(int64_t percent);
 
   // Number of gradient buckets, each one all-reduce a step. Valid after the first backward.
   size_t buckets() const;

@@ -4,9 +4,11 @@
 
 #include <torch/types.h>
 
+#include <memory>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
 #include "workloads/common/fault.h"
+#include "workloads/common/loop_faults.h"
 #include "workloads/common/options.h"
 #include "workloads/common/rank_env.h"
 
@@ -19,6 +21,7 @@ struct Job {
   torch::Device device;                          // of model and batches
   FaultPlan faults;                              // of this rank
   c10::intrusive_ptr<c10d::ProcessGroup> group;  // of all ranks; null if this one trains alone
+  std::unique_ptr<LoopFaults> loop_faults;       // never null when a workload is made
 };
 
 }  // namespace tutti::workloads

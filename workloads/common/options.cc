@@ -1,23 +1,28 @@
 #include "workloads/common/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
 #include <stdexcept>
 
 namespace tutti::workloads {
 namespace {
 
 constexpr const char* kFaultHelp =
-    "Fault to inject, KIND[:AMOUNT][@RANKS][#STEPS]; may be repeated. Kinds: slow_loader, "
-    "extra_compute, late_allreduce, skip_collective; for example slow_loader:30ms@1#10:";
+    "Fault to inject, KIND[:AMOUNT][@RANKS][#STEPS], for example slow_loader:30ms@1#10:; may be "
+    "repeated; 'list' prints the kinds";
 
 // Validates each --inject where the user can still be told about it.
-std::string FaultObjection(const std::string& text) {
+std::string FaultObjection(const std::string& text, const std::string& workload,
+                           const std::vector<FaultKind>& carries) {
+  if (text == "list") return "";
   try {
-    ParseFault(text);
+    const FaultKind kind = ParseFault(text).kind;
+    if (std::find(carries.begin(), carries.end(), kind) != carries.end()) return "";
+    return workload + " cannot carry this fault: '" + text + "'";
   } catch (const std::invalid_argument& error) {
     return error.what();
   }
-  return "";
 }
 
 void Add(const OwnOption& own, CLI::App& app) {
@@ -63,12 +68,19 @@ std::optional<int> ParseOptions(const std::string& name, const std::string& desc
       ->check(CLI::Range(0, 1024));
   app.add_option("--timeout", options.timeout_s, "Seconds after which a collective fails")
       ->check(CLI::PositiveNumber);
-  app.add_option("--inject", faults, kFaultHelp)->check(FaultObjection)->expected(1)->take_all();
+  app.add_option("--inject", faults, kFaultHelp)
+      ->check([&](const std::string& text) { return FaultObjection(text, name, options.carries); })
+      ->expected(1)
+      ->take_all();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     constexpr int kUsageError = 2;
     return app.exit(error) == 0 ? 0 : kUsageError;
+  }
+  if (std::find(faults.begin(), faults.end(), "list") != faults.end()) {
+    std::fputs(FaultList(options.carries).c_str(), stdout);
+    return 0;
   }
   for (const std::string& fault : faults) options.faults.push_back(ParseFault(fault));
   return std::nullopt;

@@ -34,6 +34,8 @@ struct Options {
   int64_t seed = 1;
   int threads = 0;      // of one rank's operators; 0: 1 if ranks share the machine, else cores
   int timeout_s = 600;  // of a collective
+  // Kinds that the workload can carry; one that has others, or not all of these, says so.
+  std::vector<FaultKind> carries{SharedFaults().begin(), SharedFaults().end()};
   std::vector<Fault> faults;
 };
 

@@ -4,11 +4,7 @@
 
 namespace tutti::workloads {
 
-void InjectIntoForward(const Job& job, int64_t step) {
-  if (const auto extra_ns = job.faults.AmountNs(FaultKind::kExtraCompute, step)) {
-    ComputeFor(std::chrono::nanoseconds(*extra_ns), job.device);
-  }
-}
+void InjectIntoForward(const Job& job, int64_t step) { job.loop_faults->InForward(step); }
 
 void ComputeFor(std::chrono::nanoseconds duration, torch::Device device) {
   using Clock = std::chrono::steady_clock;

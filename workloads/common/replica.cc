@@ -18,6 +18,14 @@ namespace {
                            ", as injected");
 }
 
+DataParallel::BucketCaps Caps(const Job& job) {
+  constexpr double kMebibyte = 1024.0 * 1024.0;
+  constexpr int64_t kNoLimit = int64_t{1} << 40;
+  if (job.faults.Amount(FaultKind::kSingleBucket)) return {kNoLimit, kNoLimit};
+  const int64_t bytes = std::max<int64_t>(1, std::llround(job.options.bucket_mb * kMebibyte));
+  return DataParallel::CapsOf(job.faults.Amount(FaultKind::kTinyBuckets).value_or(bytes));
+}
+
 }  // namespace
 
 void Replica::Start(std::vector<at::Tensor> parameters, TensorData data,
@@ -30,9 +38,7 @@ void Replica::Start(std::vector<at::Tensor> parameters, TensorData data,
       BatchLoader::Shape{options.batch, options.workers, job_.env.rank, job_.env.world_size},
       job_.faults);
   if (!job_.group) return;
-  constexpr double kMebibyte = 1024.0 * 1024.0;
-  data_parallel_.emplace(parameters_, job_.group,
-                         std::max<int64_t>(1, std::llround(options.bucket_mb * kMebibyte)));
+  data_parallel_.emplace(parameters_, job_.group, Caps(job_));
 }
 
 StepResult Replica::Step(int64_t step) {
@@ -56,11 +62,14 @@ torch::Tensor Replica::Forward(const Batch& batch, int64_t step) {
 
 void Replica::Backward(const torch::Tensor& loss, int64_t step) {
   const Phase phase(TUTTI_PHASE_BACKWARD);
-  const bool late = job_.faults.AmountNs(FaultKind::kLateAllReduce, step).has_value();
-  const auto stay_away_ns = job_.faults.AmountNs(FaultKind::kSkipCollective, step);
-  if (data_parallel_ && !late && !stay_away_ns) data_parallel_->BeforeBackward(loss);
+  const bool late = job_.faults.Has(FaultKind::kLateAllReduce, step);
+  const auto stay_away_ns = job_.faults.Amount(FaultKind::kSkipCollective, step);
+  const auto percent = job_.faults.Amount(FaultKind::kMismatchedSize, step);
+  const bool stops = stay_away_ns || percent;
+  if (data_parallel_ && !late && !stops) data_parallel_->BeforeBackward(loss);
   loss.backward();
   if (data_parallel_ && stay_away_ns) StayAway(std::chrono::nanoseconds(*stay_away_ns), step);
+  if (data_parallel_ && percent) data_parallel_->AllReduceShare(*percent);
   if (data_parallel_ && late) data_parallel_->AllReduceNow();
 }
 

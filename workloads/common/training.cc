@@ -30,7 +30,9 @@ class Trainer {
     for (int64_t step = 0; step < job_.options.steps; ++step) {
       const auto begin = Clock::now();
       tutti_step_begin(step);
+      job_.loop_faults->BeginStep(step);
       Step(step);
+      job_.loop_faults->EndStep(step);
       tutti_step_end();
       step_ns_.push_back(std::chrono::nanoseconds(Clock::now() - begin).count());
       if (reports_ && (step + 1) % kReportEverySteps == 0) {
@@ -106,10 +108,11 @@ Job MakeJob(const Options& options, const RankEnv& env) {
   if (nccl) LoadCuda();
   const auto device = nccl ? torch::Device(torch::kCUDA, static_cast<int8_t>(env.local_rank))
                            : torch::Device(torch::kCPU);
-  Job job{options, env, device, FaultPlan(options.faults, env.rank), {}};
+  Job job{options, env, device, FaultPlan(options.faults, env.rank), {}, {}};
   if (env.distributed) {
     job.group = JoinProcessGroup(env, options.backend, std::chrono::seconds(options.timeout_s));
   }
+  job.loop_faults = std::make_unique<LoopFaults>(job.faults, job.device, job.group);
   return job;
 }
 

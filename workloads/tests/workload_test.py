@@ -123,6 +123,66 @@ class WorkloadTest(unittest.TestCase):
             slow.text,
         )
 
+    def test_faults_of_the_loop_do_not_change_the_result(self):
+        clean = self.train("mnist_mlp", "--steps", "20")
+        for fault, at_least_ms in [
+            ("few_workers:30ms", 25),
+            ("epoch_stall:20ms", 0),
+            ("hiccups:20ms@1", 0),
+            ("needless_barrier:5", 0),
+            ("tiny_operators:2000", 1),
+            ("allocation_churn:64MiB", 5),
+            ("memory_leak:1MiB", 0),
+            ("cpu_contention:2@0", 0),
+            ("checkpoint_pause:50ms", 0),
+            ("log_pause:50ms", 0),
+        ]:
+            report = self.train("mnist_mlp", "--steps", "20", "--inject", fault)
+            self.assertEqual(report.checksum, clean.checksum, fault)
+            self.assertGreaterEqual(report.step_ms, at_least_ms, fault)
+
+    def test_faults_of_batches_change_their_sizes(self):
+        # 1797 digits: 899 a rank, in batches of 64, the last of which is smaller.
+        more = self.train("mnist_mlp", "--steps", "4", "--inject", "data_imbalance:100%@0")
+        self.assertEqual(more.samples, 4 * 128)
+        churn = self.train("mnist_mlp", "--steps", "4", "--inject", "shape_churn:50%")
+        self.assertNotEqual(churn.samples, 4 * 64)
+        self.assertTrue(4 * 32 <= churn.samples <= 4 * 96)
+
+    def test_faults_of_buckets_change_their_number(self):
+        # The reducer closes a bucket when it is full: the two weights and what is left.
+        tiny = self.train("mnist_mlp", "--steps", "4", "--inject", "tiny_buckets:1B")
+        self.assertEqual(tiny.buckets, 4)
+        single = self.train("mnist_mlp", "--steps", "4", "--inject", "single_bucket")
+        self.assertEqual(single.buckets, 1)
+        self.assertEqual(single.collectives, collectives(4, first=1, later=1))
+
+    def test_mismatched_size_stops_the_job(self):
+        (status0, _, err0), (status1, _, err1) = ranks.run_ranks(
+            [PROGRAMS / "mnist_mlp", "--steps", "20", "--timeout", "20"]
+            + ["--inject", "mismatched_size:50%@1#5"], 2
+        )
+        self.assertNotEqual((status0, status1), (0, 0))
+        self.assertIn("doesn't match expected size", err0 + err1)
+
+    def test_a_fault_that_it_cannot_carry_is_refused_in_one_line(self):
+        for fault, status, message in [
+            ("skewed_experts:50%", 2, "linear cannot carry this fault: 'skewed_experts:50%'"),
+            ("sync_every_step", 1, "--inject sync_every_step: only on GPUs"),
+        ]:
+            run = subprocess.run(
+                [PROGRAMS / "linear", "--steps", "2", "--inject", fault],
+                capture_output=True, text=True,
+            )
+            self.assertEqual(run.returncode, status)
+            self.assertIn(message, run.stderr)
+        listed = subprocess.run(
+            [PROGRAMS / "linear", "--inject", "list"], capture_output=True, text=True
+        )
+        self.assertEqual(listed.returncode, 0)
+        self.assertIn("slow_loader:TIME[@RANKS][#STEPS]", listed.stdout)
+        self.assertNotIn("skewed_experts", listed.stdout)
+
     def test_skipped_collective_hangs_the_others_until_their_timeout(self):
         options = ["--steps", "20", "--timeout", "2", "--inject", "skip_collective:6s@1#10"]
         (status0, out0, err0), (status1, _, err1) = ranks.run_ranks(
