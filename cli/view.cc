@@ -5,8 +5,11 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "analyzer/analyze.h"
+#include "analyzer/replay/whatif.h"
 #include "cli/analysis_options.h"
 #include "cli/open_run.h"
 #include "cli/progress.h"
@@ -52,6 +55,49 @@ Status ParseSize(const std::string& text, viewer::ViewOptions* options) {
   return OkStatus();
 }
 
+// The analyzer's replay as the viewer asks it.
+class ViewedReplay : public viewer::Replay {
+ public:
+  explicit ViewedReplay(std::unique_ptr<analyzer::WhatIfModel> model) : model_(std::move(model)) {}
+
+  Result<viewer::Prediction> Ask(const std::vector<std::string>& words) const override {
+    TUTTI_ASSIGN_OR_RETURN(const analyzer::WhatIfAnswer answer, model_->Ask(words));
+    return viewer::Prediction{answer.scenario, answer.step_ns, answer.saved_ns};
+  }
+  std::vector<std::vector<std::string>> UsualQuestions() const override {
+    return model_->UsualQuestions();
+  }
+  std::vector<viewer::PathPiece> CriticalPath() const override {
+    std::vector<viewer::PathPiece> path;
+    for (const analyzer::CriticalPiece& piece : model_->CriticalPieces()) {
+      path.push_back(
+          {piece.rank, piece.step, piece.part, piece.name, piece.begin_ns, piece.end_ns});
+    }
+    return path;
+  }
+  std::vector<viewer::EventSlack> Slacks() const override {
+    std::vector<viewer::EventSlack> slacks;
+    for (const analyzer::Slack& slack : model_->Slacks()) {
+      slacks.push_back({slack.rank, slack.time_ns, slack.slack_ns});
+    }
+    return slacks;
+  }
+  int64_t measured_ns() const override { return model_->measured_ns(); }
+  int64_t unchanged_ns() const override { return model_->unchanged_ns(); }
+  int64_t steps() const override { return model_->steps(); }
+
+ private:
+  std::unique_ptr<analyzer::WhatIfModel> model_;
+};
+
+viewer::ReplayOpener OpenerOf(const std::string& run, const std::string& analysis,
+                              const analyzer::WhatIfOptions& options) {
+  return [=]() -> Result<std::unique_ptr<viewer::Replay>> {
+    TUTTI_ASSIGN_OR_RETURN(auto model, analyzer::WhatIfModel::Open(run, analysis, options));
+    return std::unique_ptr<viewer::Replay>(std::make_unique<ViewedReplay>(std::move(model)));
+  };
+}
+
 Status View(ViewArguments& arguments) {
   viewer::ViewOptions& options = arguments.options;
   TUTTI_RETURN_IF_ERROR(ParseSize(arguments.size, &options));
@@ -66,6 +112,10 @@ Status View(ViewArguments& arguments) {
   TUTTI_ASSIGN_OR_RETURN(const analyzer::Analysis analysis,
                          analyzer::EnsureAnalyzed(options.run, analyze));
   options.analysis = analysis.path;
+  // Without progress: it opens beside a window.
+  analyzer::WhatIfOptions replay;
+  arguments.analysis.ApplyTo(replay.analyze);
+  options.open_replay = OpenerOf(options.run, analysis.path, replay);
   if (!options.offscreen) options.layout_file = LayoutFile();
   return viewer::View(options);
 }

@@ -40,7 +40,7 @@ Status RunViewer(const ViewOptions& options) {
   TUTTI_ASSIGN_OR_RETURN(const std::vector<ScriptLine> script, ReadScript(options.script));
   TUTTI_ASSIGN_OR_RETURN(RunSummary summary, ReadRunSummary(options.analysis, options.run));
   summary.title = options.title;
-  State state(std::make_unique<Session>(std::move(summary), 0));
+  State state(std::make_unique<Session>(std::move(summary), 0), options.open_replay);
   state.is_dark = !options.light;
   if (options.offscreen) return MakePictures(&state, options, script);
   if (!options.go_to.empty()) {

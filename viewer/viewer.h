@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/status.h"
+#include "viewer/replay.h"
 
 namespace tutti::viewer {
 
@@ -25,6 +26,8 @@ struct ViewOptions {
   std::string png;     // the picture goes here, "" none
   std::string dump;    // the scene as text goes here, "-" standard output, "" none
   std::string script;  // actions to do before (app/script.h), "" none
+
+  ReplayOpener open_replay;  // of the run, empty: there is none
 
   std::string layout_file;  // keeps the arrangement of panels, "" nothing does
 };

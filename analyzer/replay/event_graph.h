@@ -14,6 +14,7 @@
 // Times in aligned ns. Built by one thread; const functions are callable from any.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -84,6 +85,12 @@ class EventGraph {
   template <typename Weigh>
   std::vector<int64_t> Times(const Weigh& weigh) const;
 
+  // How much later each event could happen without any event being later than its `latest_ns`;
+  // `times` as from Times. Negative where an event is later than that by itself.
+  template <typename Weigh>
+  std::vector<int64_t> SlackNs(std::span<const int64_t> times, std::vector<int64_t> latest_ns,
+                               const Weigh& weigh) const;
+
   // A stretch of the critical path: [begin, end) was spent along `edge` into `event`.
   struct Stretch {
     int64_t begin_ns = 0;
@@ -125,6 +132,20 @@ std::vector<int64_t> EventGraph::Times(const Weigh& weigh) const {
     times[id] = latest == kNever ? events_[id].measured_ns : latest;
   }
   return times;
+}
+
+template <typename Weigh>
+std::vector<int64_t> EventGraph::SlackNs(std::span<const int64_t> times,
+                                         std::vector<int64_t> latest_ns, const Weigh& weigh) const {
+  for (auto id = order_.rbegin(); id != order_.rend(); ++id) {
+    for (const Edge& edge : EdgesInto(*id)) {
+      const int64_t weight_ns = weigh(*id, edge);
+      if (weight_ns == kNever) continue;
+      latest_ns[edge.from] = std::min(latest_ns[edge.from], latest_ns[*id] - weight_ns);
+    }
+  }
+  for (size_t i = 0; i < latest_ns.size(); ++i) latest_ns[i] -= times[i];
+  return latest_ns;
 }
 
 template <typename Weigh>

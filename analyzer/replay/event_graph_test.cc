@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 namespace tutti::analyzer {
@@ -117,6 +118,29 @@ TEST(EventGraph, AgreesWithTryingEveryPath) {
         if (factor == 2) {
           ASSERT_EQ(times[id], graph.event(id).measured_ns);
         }
+      }
+    }
+  }
+}
+
+// Slack is what delays nothing: by so much later everything is in time, by one more it is not.
+TEST(EventGraph, SlackIsTheMostThatDelaysNothing) {
+  std::mt19937 random(19);
+  for (int round = 0; round < 200; ++round) {
+    const EventGraph graph = RandomGraph(random, 3 + random() % 14);
+    const std::vector<int64_t> times = graph.Times(Unchanged);
+    const int64_t end_ns = *std::max_element(times.begin(), times.end());
+    const std::vector<int64_t> slack =
+        graph.SlackNs(times, std::vector<int64_t>(graph.size(), end_ns), Unchanged);
+    for (Id id = 0; id < graph.size(); ++id) {
+      ASSERT_GE(slack[id], 0);
+      if (graph.EdgesInto(id).empty()) continue;  // happens when it was measured
+      for (const int64_t more : {0, 1}) {
+        const auto delayed = [&](Id to, const Edge& edge) {
+          return edge.weight_ns + (to == id ? slack[id] + more : 0);
+        };
+        const std::vector<int64_t> later = graph.Times(delayed);
+        ASSERT_EQ(*std::max_element(later.begin(), later.end()), end_ns + more);
       }
     }
   }

@@ -50,6 +50,20 @@ ReplayedSteps Replay::Run(const Scenario& scenario) const {
   return Periods(StepEnds(graph_.events.Times(weights)));
 }
 
+std::vector<int64_t> Replay::SlackNs() const {
+  const std::vector<int64_t> times = graph_.events.Times(Unchanged());
+  const std::vector<int64_t> ends = StepEnds(times);
+  std::vector<int64_t> latest_ns(times.size());
+  for (EventGraph::Id id = 0; id < times.size(); ++id) {
+    const uint32_t step = graph_.events.event(id).step;
+    // What belongs to no step delays no step by itself.
+    latest_ns[id] = step != EventGraph::kNoStep
+                        ? ends[step]
+                        : std::max(times[id], ends.empty() ? 0 : ends.back());
+  }
+  return graph_.events.SlackNs(times, std::move(latest_ns), Unchanged());
+}
+
 std::vector<PathPiece> Replay::CriticalPath() const {
   const std::vector<int64_t> times = graph_.events.Times(Unchanged());
   const std::vector<int64_t> ends = StepEnds(times);

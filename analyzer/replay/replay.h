@@ -48,6 +48,9 @@ class Replay {
   // The critical path of the run as it was, cut at the ends of steps, earliest first: pieces
   // don't overlap; those of a step add up to its period.
   std::vector<PathPiece> CriticalPath() const;
+  // By event: how much later it could have happened without its step, or a later one, being over
+  // later; 0 on the critical path.
+  std::vector<int64_t> SlackNs() const;
 
  private:
   std::vector<int64_t> StepEnds(const std::vector<int64_t>& times) const;

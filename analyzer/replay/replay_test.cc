@@ -107,6 +107,32 @@ TEST(Replay, TheCriticalPathGoesOverTheLateRank) {
             std::to_string(job.Period() * 1000));
 }
 
+TEST(Replay, SlackIsWhatTheEarlyRankWaits) {
+  RunFolder run;
+  CpuJob job;
+  job.input[1] = 700;
+  job.Build(run);
+  const auto model = Open(run);
+  const std::vector<CriticalPiece> pieces = model->CriticalPieces();
+  ASSERT_FALSE(pieces.empty());
+  for (size_t i = 1; i < pieces.size(); ++i) ASSERT_EQ(pieces[i].begin_ns, pieces[i - 1].end_ns);
+  const std::vector<Slack> slacks = model->Slacks();
+  const auto slack_at = [&](int64_t rank, int64_t time_ns) -> int64_t {
+    for (const Slack& slack : slacks) {
+      if (slack.rank == rank && slack.time_ns == time_ns) return slack.slack_ns;
+    }
+    return -1;
+  };
+  // Where compute of step 20 ends: rank 0 is 700 us early, rank 1 is whom all wait for.
+  const auto piece = std::find_if(pieces.begin(), pieces.end(), [](const CriticalPiece& candidate) {
+    return candidate.step == 20 && candidate.name == "aten::mm" && candidate.part == "compute";
+  });
+  ASSERT_NE(piece, pieces.end());
+  EXPECT_EQ(piece->rank, 1);
+  EXPECT_EQ(slack_at(1, piece->end_ns), 0);
+  EXPECT_EQ(slack_at(0, piece->end_ns - 700'000), 700'000);
+}
+
 // us       0   10  20  30  40  50        60
 // launch   [k1)[k2)            [sync====)
 // stream    .[k1====)[k2=========)

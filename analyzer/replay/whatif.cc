@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "analyzer/decisions.h"
@@ -69,6 +70,36 @@ class Model : public WhatIfModel {
     std::stable_sort(parts.begin(), parts.end(),
                      [](const CriticalPart& a, const CriticalPart& b) { return a.ns > b.ns; });
     return parts;
+  }
+
+  std::vector<CriticalPiece> CriticalPieces() const override {
+    std::vector<CriticalPiece> pieces;
+    for (const PathPiece& piece : replay_.CriticalPath()) {
+      pieces.push_back({graph_.ranks[piece.share.rank], graph_.steps[piece.share.step].step,
+                        std::string(NameOf(piece.share.kind)),
+                        graph_.names.texts()[piece.share.name], piece.begin_ns, piece.end_ns});
+    }
+    return pieces;
+  }
+
+  std::vector<Slack> Slacks() const override {
+    const std::vector<int64_t> slack_ns = replay_.SlackNs();
+    std::vector<Slack> slacks;
+    slacks.reserve(slack_ns.size());
+    for (EventGraph::Id id = 0; id < slack_ns.size(); ++id) {
+      const EventGraph::Event& event = graph_.events.event(id);
+      slacks.push_back({graph_.ranks[event.rank], event.measured_ns, slack_ns[id]});
+    }
+    const auto key = [](const Slack& slack) {
+      return std::tuple(slack.rank, slack.time_ns, slack.slack_ns);
+    };
+    std::sort(slacks.begin(), slacks.end(),
+              [&](const Slack& a, const Slack& b) { return key(a) < key(b); });
+    const auto last = std::unique(slacks.begin(), slacks.end(), [](const Slack& a, const Slack& b) {
+      return std::pair(a.rank, a.time_ns) == std::pair(b.rank, b.time_ns);
+    });
+    slacks.erase(last, slacks.end());
+    return slacks;
   }
 
   int64_t measured_ns() const override { return measured_.step_ns; }

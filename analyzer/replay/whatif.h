@@ -32,6 +32,23 @@ struct CriticalPart {
   int64_t ns = 0;    // per step
 };
 
+// A stretch of the critical path. Pieces don't overlap; those of a step add up to it.
+struct CriticalPiece {
+  int64_t rank = 0;
+  int64_t step = 0;      // run_step.step
+  std::string part;      // as in the table critical_path
+  std::string name;      // what ran, "" nothing
+  int64_t begin_ns = 0;  // aligned time
+  int64_t end_ns = 0;
+};
+
+// How much later something could have begun or ended without any step being longer.
+struct Slack {
+  int64_t rank = 0;
+  int64_t time_ns = 0;  // when it did; aligned
+  int64_t slack_ns = 0;
+};
+
 struct WhatIfOptions {
   AnalyzeOptions analyze;  // as the run was analyzed
   bool all_steps = false;  // warm-up and other steps that don't count as well
@@ -52,6 +69,10 @@ class WhatIfModel {
   virtual std::vector<std::vector<std::string>> UsualQuestions() const = 0;
   // Longest first.
   virtual std::vector<CriticalPart> CriticalPath() const = 0;
+  // In order of time, of all replayed steps.
+  virtual std::vector<CriticalPiece> CriticalPieces() const = 0;
+  // By rank, then time; of several at one moment the least.
+  virtual std::vector<Slack> Slacks() const = 0;
 
   virtual int64_t measured_ns() const = 0;   // mean step of those replayed, as recorded
   virtual int64_t unchanged_ns() const = 0;  // the same replayed without any change

@@ -1,25 +1,18 @@
 #include "viewer/app/state.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "viewer/scene/path.h"
 
 namespace tutti::viewer {
 namespace {
 
 constexpr size_t kMostPlaces = 200;  // to come back to
-constexpr size_t kMostHitsALane = 20'000;
-
-std::optional<int64_t> ParseNumber(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 }  // namespace
 
-State::State(std::unique_ptr<Session> session)
-    : session_(std::move(session)), reader_(session_->summary()) {
+State::State(std::unique_ptr<Session> session, ReplayOpener opener)
+    : session_(std::move(session)), reader_(session_->summary()), replay_(std::move(opener)) {
   ranks_.resize(summary().ranks.size());
   Update();
 }
@@ -30,6 +23,10 @@ void State::WaitUntilLoaded() {
 }
 
 void State::Update() {
+  if (const size_t version = replay_.version(); version != replay_version_) {
+    replay_version_ = version;
+    scene_is_stale_ = scene_is_stale_ || shows_path_;
+  }
   const size_t loaded = session_->loaded();
   if (loaded == loaded_) return;
   loaded_ = loaded;
@@ -149,6 +146,9 @@ const Scene& State::scene() {
   const RowTree& rows = tree();
   if (scene_is_stale_) {
     scene_ = BuildScene(summary(), ranks_, rows, {viewport_, scroll_y_, height_px_});
+    if (const auto facts = replay_.facts(); shows_path_ && facts != nullptr) {
+      scene_.path = MarkPath(facts->path, summary(), ranks_, session_->names(), scene_);
+    }
     scene_is_stale_ = false;
     ++scenes_built_;
   }
@@ -317,181 +317,17 @@ const RangeTotals& State::range_totals() {
   return totals_;
 }
 
-void State::GoToStep(int64_t step, std::optional<int64_t> rank) {
-  if (step < 0 || step >= static_cast<int64_t>(summary().steps.size())) return;
-  const schema::RunStepRow& row = summary().steps[static_cast<size_t>(step)];
-  TimeRange range{row.begin_ns, row.end_ns};
-  if (rank.has_value()) {
-    if (const schema::StepWindowRow* window = summary().FindWindow(*rank, step)) {
-      range = {window->begin_ns, window->end_ns};
-    }
-  }
-  const int64_t margin = (range.end_ns - range.begin_ns) / 20;
-  Show(range.begin_ns - margin, range.end_ns + margin);
-  const std::optional<size_t> slot = rank.has_value() ? summary().SlotOf(*rank) : std::nullopt;
-  if (!slot.has_value() || ranks_[*slot] == nullptr) return;
-  float y = 0;
-  for (const Row& candidate : tree().rows) {
-    if (candidate.kind == RowKind::kRank && candidate.rank == *slot) {
-      if (!candidate.is_open) ToggleOpen(candidate.key);
-      ScrollTo(y);
-      return;
-    }
-    y += candidate.height;
-  }
+void State::ShowPath(bool shows) {
+  shows_path_ = shows;
+  if (shows) replay_.Open();
+  scene_is_stale_ = true;
 }
 
-std::optional<int64_t> State::CurrentStep() const {
-  std::optional<int64_t> best;
-  int64_t most_ns = 0;
-  for (const schema::RunStepRow& step : summary().steps) {
-    const int64_t inside =
-        std::min(step.end_ns, viewport_.end_ns) - std::max(step.begin_ns, viewport_.begin_ns);
-    if (inside > most_ns) {
-      most_ns = inside;
-      best = step.step;
-    }
-  }
-  return best;
-}
-
-void State::GoToNextStep(int direction) {
-  const std::optional<int64_t> current = CurrentStep();
-  if (!current.has_value()) return;
-  const int64_t next = *current + direction;
-  if (next < 0 || next >= static_cast<int64_t>(summary().steps.size())) return;
-  // The same zoom and the same place in the step, unless more than a step is on screen.
-  const auto& from = summary().steps[static_cast<size_t>(*current)];
-  const auto& to = summary().steps[static_cast<size_t>(next)];
-  if (viewport_.span_ns() > 2 * (from.end_ns - from.begin_ns)) return GoToStep(next, {});
-  const int64_t shift = to.begin_ns - from.begin_ns;
-  Show(viewport_.begin_ns + shift, viewport_.end_ns + shift);
-}
-
-void State::GoToNextRank(int direction) {
-  float y = 0;
-  std::optional<float> above;
-  for (const Row& row : tree().rows) {
-    if (row.kind == RowKind::kRank) {
-      if (direction > 0 && y > scroll_y_ + 1) return ScrollTo(y);
-      if (y < scroll_y_ - 1) above = y;
-    }
-    y += row.height;
-  }
-  if (direction < 0) ScrollTo(above.value_or(0));
-}
-
-void State::ToggleMark(int64_t time_ns) {
-  const auto near = static_cast<int64_t>(4 * viewport_.ns_per_px());
-  if (std::erase_if(marks, [&](int64_t t) { return std::abs(t - time_ns) <= near; }) > 0) return;
-  marks.insert(std::lower_bound(marks.begin(), marks.end(), time_ns), time_ns);
-}
-
-void State::Search(const std::string& text) {
-  SearchState next;
-  next.text = text;
-  if (!text.empty()) {
-    const Result<NameFilter> filter = NameFilter::Parse(text);
-    if (filter.ok()) {
-      next.result = viewer::Search(ranks_, session_->names(), *filter, kMostHitsALane);
-    } else {
-      next.error = filter.status().message();
-    }
-    if (text != search_.text) Raise(Panel::kSearch);
-  }
-  search_ = std::move(next);
-}
-
-void State::GoToHit(int direction) {
-  const std::vector<EventRef>& hits = search_.result.hits;
-  if (hits.empty()) return;
-  if (!search_.current.has_value()) {
-    // The first one on screen.
-    const auto first = std::find_if(hits.begin(), hits.end(), [&](const EventRef& ref) {
-      return EventAt(ranks_, ref)->begin_ns >= viewport_.begin_ns;
-    });
-    search_.current = first == hits.end() ? 0 : static_cast<size_t>(first - hits.begin());
-  } else if (direction > 0) {
-    search_.current = (*search_.current + 1) % hits.size();
-  } else {
-    search_.current = (*search_.current + hits.size() - 1) % hits.size();
-  }
-  GoTo(EventRef(hits[*search_.current]));
-}
-
-void State::GoToCollective(int64_t id, int64_t rank) {
-  collective = id;
-  const std::optional<size_t> slot = summary().SlotOf(rank);
-  if (!slot.has_value()) return;
-  for (const Collective& candidate : summary().collectives) {
-    if (candidate.row.id != id) continue;
-    for (const schema::CollectiveCallRow& call : candidate.calls) {
-      if (call.rank != rank) continue;
-      const auto ref = FindRow(ranks_, static_cast<uint32_t>(*slot), Source::kCollective,
-                               static_cast<uint32_t>(call.source_id));
-      if (ref.has_value()) GoTo(*ref);
-    }
-  }
-}
-
-void State::GoToFinding(size_t index, size_t evidence) {
-  if (index >= summary().findings.size()) return;
-  finding = index;
-  const Finding& found = summary().findings[index];
-  if (evidence >= found.evidence.size()) {
-    if (!found.ranks.empty() && found.row.first_step.has_value()) {
-      GoToStep(*found.row.first_step, found.ranks.front());
-    }
-    return;
-  }
-  const schema::FindingEvidenceRow& row = found.evidence[evidence];
-  if (row.rank.has_value() && row.source == "step_breakdown" && row.row_id.has_value()) {
-    return GoToStep(*row.row_id, row.rank);
-  }
-  if (row.begin_ns.has_value()) {
-    const int64_t end = row.end_ns.value_or(*row.begin_ns + 1);
-    const int64_t margin = std::max<int64_t>((end - *row.begin_ns) / 4, 1'000);
-    Show(*row.begin_ns - margin, end + margin);
-    range_ = {*row.begin_ns, end};
-  }
-  if (row.source == "collective" && row.row_id.has_value()) collective = row.row_id;
-  const std::optional<size_t> slot = row.rank ? summary().SlotOf(*row.rank) : std::nullopt;
-  if (!slot.has_value()) return;
-  for (const Row& candidate : tree().rows) {
-    if (candidate.kind == RowKind::kRank && candidate.rank == *slot && !candidate.is_open) {
-      return ToggleOpen(std::string(candidate.key));
-    }
-  }
-}
-
-Status State::GoToPlace(const std::string& text) {
-  const Status usage = UsageError(text + ": not a place; RANK:STEP or RANK:STEP:ROW is one");
-  const size_t first = text.find(':');
-  if (first == std::string::npos) return usage;
-  const size_t second = text.find(':', first + 1);
-  const auto rank = ParseNumber(std::string_view(text).substr(0, first));
-  const auto number = ParseNumber(std::string_view(text).substr(
-      first + 1, second == std::string::npos ? std::string::npos : second - first - 1));
-  if (!rank.has_value() || !number.has_value()) return usage;
-  const std::optional<size_t> slot = summary().SlotOf(*rank);
-  if (!slot.has_value()) return NotFoundError("no rank " + std::to_string(*rank) + " in this run");
-  const std::optional<int64_t> step = summary().StepNumbered(*number);
-  if (!step.has_value())
-    return NotFoundError("no step " + std::to_string(*number) + " in this run");
-  GoToStep(*step, rank);
-  if (second == std::string::npos) return OkStatus();
-  const auto row = ParseNumber(std::string_view(text).substr(second + 1));
-  if (!row.has_value()) return usage;
-  for (const Source source : {Source::kKernel, Source::kCpuOp, Source::kRange}) {
-    const auto ref =
-        FindRow(ranks_, static_cast<uint32_t>(*slot), source, static_cast<uint32_t>(*row));
-    if (ref.has_value()) {
-      GoTo(*ref);
-      return OkStatus();
-    }
-  }
-  return NotFoundError("rank " + std::to_string(*rank) + " has no event in row " +
-                       std::to_string(*row));
+std::optional<int64_t> State::SlackOf(const EventRef& ref) const {
+  const auto facts = replay_.facts();
+  const auto event = EventAt(ranks_, ref);
+  if (facts == nullptr || !event.has_value()) return std::nullopt;
+  return facts->SlackAt(summary().ranks[ref.rank].rank, event->end_ns);
 }
 
 }  // namespace tutti::viewer

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "viewer/app/replay_runner.h"
 #include "viewer/model/details.h"
 #include "viewer/model/event_set.h"
 #include "viewer/model/session.h"
@@ -50,12 +51,14 @@ enum class Panel : uint8_t {
   kHelp,
   kPalette,
   kHang,
+  kWhatIf,
 };
-inline constexpr size_t kPanels = 11;
+inline constexpr size_t kPanels = 12;
 
 class State {
  public:
-  explicit State(std::unique_ptr<Session> session);
+  // `opener`: of a replay of the run, nothing if there is none.
+  explicit State(std::unique_ptr<Session> session, ReplayOpener opener = {});
 
   const Session& session() const { return *session_; }
   const RunSummary& summary() const { return session_->summary(); }
@@ -132,12 +135,20 @@ class State {
   void GoToCollective(int64_t id, int64_t rank);
   void GoToFinding(size_t index, size_t evidence);
 
+  // --- The replay.
+  ReplayRunner& replay() { return replay_; }
+  bool shows_path() const { return shows_path_; }
+  void ShowPath(bool shows);  // opens the replay if it must
+  // How much later an event could have ended, nullopt unknown or the replay is not open.
+  std::optional<int64_t> SlackOf(const EventRef& ref) const;
+
   // "RANK:STEP" or "RANK:STEP:ROW" (row of cpu_op or kernel); ranks and steps as the program
   // numbers them.
   Status GoToPlace(const std::string& text);
 
   bool is_dark = true;
-  bool shows_panel[kPanels] = {true, true, false, false, true, true, true, false, false, false};
+  bool shows_panel[kPanels] = {true, true,  false, false, true, true,
+                               true, false, false, false, false};
   bool& Shows(Panel panel) { return shows_panel[static_cast<size_t>(panel)]; }
   // Shows a panel in front of those that share its place.
   void Raise(Panel panel) {
@@ -189,6 +200,10 @@ class State {
   RangeTotals totals_;
 
   SearchState search_;
+
+  bool shows_path_ = false;
+  size_t replay_version_ = 0;
+  ReplayRunner replay_;  // last: its thread ends first
 };
 
 }  // namespace tutti::viewer

@@ -216,6 +216,23 @@ void PaintStepLines(DrawContext& context, const TimelineLayout& layout, ImDrawLi
   }
 }
 
+// Along the rows, with a line from each mark to the next.
+void PaintPath(DrawContext& context, const TimelineLayout& layout, ImDrawList* list) {
+  const ImU32 color = context.theme->path;
+  const PathMark* last = nullptr;
+  for (const PathMark& mark : context.state.scene().path) {
+    const float x0 = layout.RowsX() + mark.x0;
+    const float x1 = layout.RowsX() + std::max(mark.x1, mark.x0 + 1.5F);
+    const float y = layout.RowsY() + mark.y * layout.scale;
+    if (last != nullptr && last->y != mark.y) {
+      list->AddLine({x0, layout.RowsY() + last->y * layout.scale}, {x0, y},
+                    WithAlpha(color, 0.55F));
+    }
+    list->AddRectFilled({x0, y - 1.5F * layout.scale}, {x1, y + 1.5F * layout.scale}, color);
+    last = &mark;
+  }
+}
+
 }  // namespace
 
 void PaintRows(DrawContext& context, const TimelineLayout& layout, const Hit& hovered,
@@ -228,6 +245,7 @@ void PaintRows(DrawContext& context, const TimelineLayout& layout, const Hit& ho
   list->PushClipRect({from.x, from.y + pinned}, to, true);
   for (const SceneRow& row : scene.rows) painter.Paint(row);
   PaintStepLines(context, layout, list);
+  PaintPath(context, layout, list);
   list->PopClipRect();
   if (scene.pinned.empty()) return;
   list->PushClipRect(from, {to.x, from.y + pinned}, true);

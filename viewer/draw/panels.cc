@@ -165,6 +165,7 @@ void DrawDetails(DrawContext& context) {
   if (ImGui::Button("Next")) state.SelectNextOfName(1);
   ImGui::SameLine();
   if (ImGui::Button("Range")) state.SelectRange(event->begin_ns, event->end_ns);
+  DrawSlack(context, ref);
   const Details& details = state.details();
   ImGui::SeparatorText(details.table.c_str());
   if (ImGui::BeginTable("columns", 2)) {

@@ -58,6 +58,30 @@ class SqlConsole {
   std::string outcome_;
 };
 
+// Predicts the step's length if something were different: sliders, and what is usually asked.
+class WhatIfPanel {
+ public:
+  void Draw(DrawContext& context);
+
+ private:
+  void DrawControls(DrawContext& context);
+  void DrawAnswer(DrawContext& context, const ReplayFacts& facts);
+  void DrawUsual(DrawContext& context, const ReplayFacts& facts);
+  std::vector<std::string> Words() const;
+
+  float bandwidth_ = 1;
+  float host_ = 1;
+  float launch_ = 1;
+  float operator_ = 1;
+  std::string operator_name_;  // that operator_ is about, "" none
+  bool no_stragglers_ = false;
+  bool no_input_wait_ = false;
+  bool no_exposed_comm_ = false;
+  bool no_copies_ = false;
+  bool no_syncs_ = false;
+  std::vector<std::string> asked_;
+};
+
 // Every command by its name; what is typed narrows them down.
 class Palette {
  public:

@@ -59,7 +59,8 @@ void SetWindowColors(const Theme& theme, ImGuiStyle* style) {
   set(ImGuiCol_TableBorderLight, theme.line);
   set(ImGuiCol_TableBorderStrong, theme.line);
   set(ImGuiCol_CheckMark, theme.accent);
-  set(ImGuiCol_SliderGrab, theme.accent);
+  set(ImGuiCol_SliderGrab, WithAlpha(theme.accent, 0.45F));
+  set(ImGuiCol_SliderGrabActive, theme.accent);
   set(ImGuiCol_ScrollbarBg, theme.background);
   set(ImGuiCol_ScrollbarGrab, raised_more);
   set(ImGuiCol_TextSelectedBg, WithAlpha(theme.accent, 0.35F));
@@ -85,6 +86,7 @@ const Theme& DarkTheme() {
       .accent = Rgb(0xF0E442),
       .range = Rgb(0xF0E442, 34),
       .alarm = Rgb(0xFF6B5A),
+      .path = Rgb(0xFF4FA3),
       .is_dark = true,
   };
   return theme;
@@ -104,6 +106,7 @@ const Theme& LightTheme() {
       .accent = Rgb(0x8A3FFC),
       .range = Rgb(0x8A3FFC, 30),
       .alarm = Rgb(0xC62F1D),
+      .path = Rgb(0xC2006B),
       .is_dark = false,
   };
   return theme;
@@ -117,6 +120,7 @@ void ApplyTheme(const Theme& theme, float scale) {
   style.CellPadding = ImVec2(6, 2);
   style.WindowRounding = 3;
   style.FrameRounding = 3;
+  style.GrabMinSize = 6;
   style.PopupRounding = 4;
   style.TabRounding = 3;
   style.WindowBorderSize = 1;

@@ -23,6 +23,7 @@ struct Theme {
   ImU32 accent = 0;  // selection
   ImU32 range = 0;   // a selected range of time
   ImU32 alarm = 0;   // losses, what hangs
+  ImU32 path = 0;    // the critical path
   bool is_dark = true;
 };
 

@@ -57,6 +57,15 @@ void DrawCollectiveFacts(DrawContext& context, const EventRef& ref, const Event&
   ImGui::TextUnformatted(more.c_str());
 }
 
+void DrawSlack(DrawContext& context, const EventRef& ref) {
+  const std::optional<int64_t> slack_ns = context.state.SlackOf(ref);
+  if (!slack_ns.has_value()) return;
+  const std::string text = *slack_ns <= 0
+                               ? "critical: its step would be longer if it were"
+                               : "slack " + FormatNs(*slack_ns) + ": so much longer costs nothing";
+  ImGui::TextUnformatted(text.c_str());
+}
+
 void DrawComparison(DrawContext& context, const EventRef& ref, const Event& event) {
   const NameDurations& durations = context.state.DurationsOf(event);
   if (durations.sorted_ns.size() < 2) return;
@@ -120,6 +129,7 @@ void DrawEventTooltip(DrawContext& context, const Hit& hit) {
   if (!share.empty() && event->source != Source::kStepWindow) ImGui::TextUnformatted(share.c_str());
   DrawComparison(context, hit.event, *event);
   if (event->source == Source::kCollective) DrawCollectiveFacts(context, hit.event, *event);
+  DrawSlack(context, hit.event);
   const std::string place = "rank " + std::to_string(summary.ranks[hit.event.rank].rank) + ", " +
                             hit.row->row.label + ", " + std::string(CategoryName(event->category));
   ImGui::TextUnformatted(place.c_str());

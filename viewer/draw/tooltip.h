@@ -15,6 +15,9 @@ void DrawSeriesTooltip(DrawContext& context, const SceneRow& row);
 // those of its name.
 void DrawComparison(DrawContext& context, const EventRef& ref, const Event& event);
 
+// How much later the event could have ended, once the replay knows it.
+void DrawSlack(DrawContext& context, const EventRef& ref);
+
 // Of a call of a collective: whom it waits for and how far the collective got.
 void DrawCollectiveFacts(DrawContext& context, const EventRef& ref, const Event& event);
 

@@ -62,7 +62,8 @@ void Ui::ArrangePanels(unsigned int dockspace) {
   ImGui::DockBuilderDockWindow("Timeline", middle);
   ImGui::DockBuilderDockWindow("Findings", left);
   ImGui::DockBuilderDockWindow("Details", right);
-  for (const char* title : {"Heat map", "Collective", "Events", "SQL", "Hang", "Search", "Range"}) {
+  for (const char* title :
+       {"Heat map", "Collective", "Events", "SQL", "Hang", "What if", "Search", "Range"}) {
     ImGui::DockBuilderDockWindow(title, bottom);
   }
   ImGui::DockBuilderGetNode(middle)->SetLocalFlags(ImGuiDockNodeFlags_NoTabBar);
@@ -125,6 +126,7 @@ void Ui::DrawToolbar() {
                                         {"Heat map", Panel::kHeatMap},
                                         {"Collective", Panel::kCollective},
                                         {"Events", Panel::kEvents},
+                                        {"What if", Panel::kWhatIf},
                                         {"SQL", Panel::kSql},
                                         {"Range", Panel::kRange},
                                         {"Details", Panel::kDetails},
@@ -234,6 +236,7 @@ void Ui::Draw() {
   DrawPanel(Panel::kEvents, "Events", [&] { events_.Draw(context_); });
   DrawPanel(Panel::kSql, "SQL", [&] { sql_.Draw(context_); });
   DrawPanel(Panel::kHang, "Hang", [&] { DrawHang(context_); });
+  DrawPanel(Panel::kWhatIf, "What if", [&] { what_if_.Draw(context_); });
   DrawPanel(Panel::kSearch, "Search", [&] { DrawSearch(context_); });
   DrawPanel(Panel::kRange, "Range", [&] { DrawRange(context_); });
   if (state.Shows(Panel::kHelp)) DrawHelp(context_);

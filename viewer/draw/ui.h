@@ -48,6 +48,7 @@ class Ui {
   HeatMap heat_map_;
   EventsByName events_;
   SqlConsole sql_;
+  WhatIfPanel what_if_;
   Palette palette_;
   std::string search_text_;
   bool theme_is_dark_ = false;

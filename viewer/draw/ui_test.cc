@@ -11,6 +11,7 @@
 #include <random>
 
 #include "viewer/testing/null_platform.h"
+#include "viewer/testing/scripted_replay.h"
 #include "viewer/testing/small_run.h"
 
 namespace tutti::viewer {
@@ -21,7 +22,8 @@ class UiTest : public ::testing::Test {
   using Act = void (*)(ImGuiTestContext*);
 
   UiTest()
-      : state_(std::make_unique<Session>(run_.summary, run_.shared_names, run_.ranks)),
+      : state_(std::make_unique<Session>(run_.summary, run_.shared_names, run_.ranks),
+               testing::ScriptedReplay::Opener()),
         ui_(std::make_unique<Ui>(&state_, UiOptions{.scale = 1, .layout_file = ""})),
         platform_(std::make_unique<testing::NullPlatform>(ui_.get())) {
     for (int i = 0; i < 4; ++i) platform_->Frame();
@@ -150,6 +152,41 @@ TEST_F(UiTest, ThePaletteRunsCommands) {
     context->Yield(2);
     IM_CHECK(!state.is_dark);
     IM_CHECK(!state.Shows(Panel::kPalette));
+  });
+}
+
+TEST_F(UiTest, WhatIfAsksTheReplayAsItsWidgetsSay) {
+  Drive([](ImGuiTestContext* context) {
+    State& state = StateOf(context);
+    context->KeyPress(ImGuiKey_8);
+    context->Yield(3);
+    state.replay().WaitUntilIdle();
+    context->Yield(3);
+    context->SetRef(context->WindowInfo("//What if/controls").ID);
+    context->ItemClick("no stragglers");
+    context->Yield(2);
+    state.replay().WaitUntilIdle();
+    IM_CHECK(state.replay().answer().has_value());
+    IM_CHECK_EQ((*state.replay().answer())->step_ns, 150);
+    context->ItemInputValue("bandwidth of collectives", 2.0F);
+    context->Yield(2);
+    state.replay().WaitUntilIdle();
+    IM_CHECK_STR_EQ((*state.replay().answer())->scenario.c_str(), "bandwidth=2.00+no-stragglers");
+  });
+}
+
+TEST_F(UiTest, CShowsTheCriticalPathAndHidesIt) {
+  Drive([](ImGuiTestContext* context) {
+    State& state = StateOf(context);
+    context->KeyPress(ImGuiKey_C);
+    context->Yield(2);
+    state.replay().WaitUntilIdle();
+    context->Yield(2);
+    IM_CHECK_GE(state.scene().path.size(), 3U);
+    IM_CHECK_EQ(*state.SlackOf({0, 0, 0, 0}), 50);
+    context->KeyPress(ImGuiKey_C);
+    context->Yield(2);
+    IM_CHECK(state.scene().path.empty());
   });
 }
 

@@ -132,6 +132,8 @@ Status Player::DoView(const ScriptLine& line) {
     const Command* command = FindCommand(line.words[0]);
     if (command == nullptr) return Complaint(line, "there is no command '" + line.words[0] + "'");
     command->run(state_, ui_->context().pointer);
+    Frames(kSettle);                  // what it shows may ask the replay
+    state_.replay().WaitUntilIdle();  // so that a picture never depends on when a thread is done
   }
   return OkStatus();
 }

@@ -83,6 +83,9 @@ std::string DumpScene(const Scene& scene, const NameTable& names) {
   for (const StepLine& step : scene.steps) {
     text += "step [" + Px(step.x0) + " " + Px(step.x1) + ") " + step.label + "\n";
   }
+  for (const PathMark& mark : scene.path) {
+    text += "path [" + Px(mark.x0) + " " + Px(mark.x1) + ") y " + Px(mark.y) + "\n";
+  }
   for (const SceneRow& row : scene.pinned) {
     text += "pinned ";
     DumpRow(row, names, &text);

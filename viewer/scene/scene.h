@@ -36,12 +36,20 @@ struct StepLine {
   std::string label;
 };
 
+// A stretch of the critical path below what runs then; from one to the next goes a line.
+struct PathMark {
+  float x0 = 0;
+  float x1 = 0;
+  float y = 0;
+};
+
 struct Scene {
   Viewport viewport;
   std::vector<SceneRow> pinned;  // y counts from the top of the pinned rows
   std::vector<SceneRow> rows;    // those that are on screen
   std::vector<Tick> ticks;
   std::vector<StepLine> steps;
+  std::vector<PathMark> path;  // empty unless it is asked for
   float pinned_height = 0;
   float total_height = 0;  // of all rows, seen or not
 };

@@ -6,6 +6,8 @@
 #include <sstream>
 
 #include "viewer/scene/dump.h"
+#include "viewer/scene/path.h"
+#include "viewer/testing/scripted_replay.h"
 #include "viewer/testing/small_run.h"
 
 namespace tutti::viewer {
@@ -51,6 +53,14 @@ TEST_F(SceneTest, ClosedRowsBecomeBands) {
   choices_.flipped = {"r0/3.0.7", "r1"};
   choices_.pinned = {"r1"};
   ExpectGolden(Dump({0, 400, 200}), "closed.scene.txt");
+}
+
+TEST_F(SceneTest, TheCriticalPathIsPartOfTheText) {
+  Scene scene = Build({0, 400, 400});
+  const std::vector<PathPiece> path = testing::ScriptedReplay().CriticalPath();
+  scene.path = MarkPath(path, run_.summary, run_.ranks, run_.names, scene);
+  scene.rows.clear();
+  ExpectGolden(DumpScene(scene, run_.names), "path.scene.txt");
 }
 
 TEST_F(SceneTest, FilterKeepsTheGroupsAbove) {
