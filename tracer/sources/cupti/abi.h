@@ -102,13 +102,29 @@ struct Functions {
 #undef TUTTI_CUPTI_MEMBER
 };
 
-// Where the pointers to text lie in the records of kinds that have one; equal in all releases.
-struct TextField {
+// Where the pointers lie in the records of kinds that are asked for; equal in all releases. The
+// text is the one that the record is known by; others point to what only CUPTI knows.
+struct PointerField {
   int kind;
   uint16_t offset;
+  bool is_text;
 };
-inline constexpr TextField kNameFields[] = {
-    {kKernel, 104}, {kConcurrentKernel, 104}, {kDevice, 136}, {kName, 24}, {kMemory2, 64}};
+inline constexpr PointerField kPointerFields[] = {{kKernel, 104, true},
+                                                  {kKernel, 112, false},
+                                                  {kKernel, 160, false},
+                                                  {kConcurrentKernel, 104, true},
+                                                  {kConcurrentKernel, 112, false},
+                                                  {kConcurrentKernel, 160, false},
+                                                  {kMemcpy, 56, false},
+                                                  {kMemcpy2, 64, false},
+                                                  {kMemset, 56, false},
+                                                  {kDevice, 136, true},
+                                                  {kName, 24, true},
+                                                  {kMemory2, 64, true},
+                                                  {kMemory2, 120, false},
+                                                  {kGraphTrace, 40, false},
+                                                  {kOverhead, 48, false},
+                                                  {kJit, 56, false}};
 inline constexpr uint16_t kJitCachePathOffset = 56;
 inline constexpr uint16_t kApiCallbackIdOffset = 4;
 inline constexpr uint16_t kOverheadDataOffset = 48;  // of the heap, and the reader's to free

@@ -4,7 +4,9 @@
 #include <cupti.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <type_traits>
 
 #include "tracer/sources/cupti/noisy_calls.h"
@@ -64,10 +66,16 @@ using HeaderDevice = CUpti_ActivityDevice5;
 #endif
 
 uint16_t NameOffset(int kind) {
-  for (const TextField& field : kNameFields) {
-    if (field.kind == kind) return field.offset;
+  for (const PointerField& field : kPointerFields) {
+    if (field.kind == kind && field.is_text) return field.offset;
   }
   return 0;
+}
+
+bool HasPointer(int kind, size_t offset) {
+  return std::any_of(
+      std::begin(kPointerFields), std::end(kPointerFields),
+      [&](const PointerField& field) { return field.kind == kind && field.offset == offset; });
 }
 
 TEST(CuptiAbi, TextsAreWhereTheHeaderSays) {
@@ -79,6 +87,18 @@ TEST(CuptiAbi, TextsAreWhereTheHeaderSays) {
   EXPECT_EQ(kJitCachePathOffset, offsetof(CUpti_ActivityJit2, cachePath));
   EXPECT_EQ(kApiCallbackIdOffset, offsetof(CUpti_ActivityAPI, cbid));
   EXPECT_EQ(kOverheadDataOffset, offsetof(CUpti_ActivityOverhead3, overheadData));
+}
+
+TEST(CuptiAbi, PointersThatADumpMustNotHoldAreWhereTheHeaderSays) {
+  EXPECT_TRUE(HasPointer(kConcurrentKernel, offsetof(HeaderKernel, reserved0)));
+  EXPECT_TRUE(HasPointer(kConcurrentKernel, offsetof(HeaderKernel, pAccessPolicyWindow)));
+  EXPECT_TRUE(HasPointer(kMemcpy, offsetof(CUpti_ActivityMemcpy6, reserved0)));
+  EXPECT_TRUE(HasPointer(kMemcpy2, offsetof(CUpti_ActivityMemcpyPtoP4, reserved0)));
+  EXPECT_TRUE(HasPointer(kMemset, offsetof(CUpti_ActivityMemset4, reserved0)));
+  EXPECT_TRUE(HasPointer(kMemory2, offsetof(CUpti_ActivityMemory4, source)));
+  EXPECT_TRUE(HasPointer(kGraphTrace, offsetof(CUpti_ActivityGraphTrace2, reserved)));
+  EXPECT_TRUE(HasPointer(kJit, offsetof(CUpti_ActivityJit2, cachePath)));
+  EXPECT_TRUE(HasPointer(kOverhead, offsetof(CUpti_ActivityOverhead3, overheadData)));
 }
 
 // Each signature passes the same number of arguments of the same sizes.

@@ -52,30 +52,41 @@ uint32_t RecordWriter::ApiNameOf(Entry& entry, int kind, const uint8_t* record) 
   if (known != 0) return known;
   const char* name = nullptr;
   if (library_.functions.callback_name(domain, id, &name) != kSuccess || name == nullptr) return 0;
+  dump_.CallName(domain, id, name);
   return known = entry.Intern(name, std::strlen(name));
+}
+
+// After its pointers were followed for the last time.
+void RecordWriter::PrepareForDump(uint8_t* record, size_t bytes, uint32_t name) noexcept {
+  const int kind = Read<int>(record, 0);
+  for (const PointerField& field : kPointerFields) {
+    if (field.kind == kind && field.is_text) dump_.Text(name, TextAt(record, bytes, field.offset));
+  }
+  Dump::ReplacePointers(record, bytes, name);
 }
 
 uint32_t RecordWriter::NameOf(Entry& entry, int kind, const uint8_t* record,
                               size_t bytes) noexcept {
   if (kind == kRuntime || kind == kDriver) return ApiNameOf(entry, kind, record);
-  for (const TextField& field : kNameFields) {
-    if (field.kind == kind) return InternAt(entry, record, bytes, field.offset);
+  for (const PointerField& field : kPointerFields) {
+    if (field.kind == kind && field.is_text) return InternAt(entry, record, bytes, field.offset);
   }
   return wire::kNoString;
 }
 
-void RecordWriter::WriteRecord(Entry& entry, const uint8_t* record, size_t bytes,
-                               int64_t patience_ns) noexcept {
+uint32_t RecordWriter::WriteRecord(Entry& entry, const uint8_t* record, size_t bytes,
+                                   int64_t patience_ns) noexcept {
   const int kind = Read<int>(record, 0);
   if (bytes > wire::kMaxActivityBytes) {
     ++too_long_;
-    return;
+    return wire::kNoString;
   }
   ++records_;
+  const uint32_t name = NameOf(entry, kind, record, bytes);
   const size_t total = sizeof(wire::ActivityRecord) + bytes;
   const auto cells = static_cast<uint8_t>((total + wire::kCellBytes - 1) / wire::kCellBytes);
   const wire::ActivityRecord head{
-      .header = HeaderOf(wire::RecordKind::kActivity, NameOf(entry, kind, record, bytes), 0, cells),
+      .header = HeaderOf(wire::RecordKind::kActivity, name, 0, cells),
       .cupti_version = library_.version,
       .bytes = static_cast<uint16_t>(bytes),
       .reserved0 = 0,
@@ -87,6 +98,7 @@ void RecordWriter::WriteRecord(Entry& entry, const uint8_t* record, size_t bytes
   std::memset(buffer + total, 0, cells * wire::kCellBytes - total);
   WaitForRoom(entry, cells, patience_ns);  // if in vain, the record is dropped and counted
   entry.EmitCells(buffer, cells);
+  return name;
 }
 
 void RecordWriter::WriteBuffer(Entry& entry, uint8_t* data, size_t valid_bytes,
@@ -98,11 +110,13 @@ void RecordWriter::WriteBuffer(Entry& entry, uint8_t* data, size_t valid_bytes,
     result = library_.functions.next_record(data, valid_bytes, &next);
     const uint8_t* const end = result == kSuccess ? next : data + valid_bytes;
     const auto bytes = static_cast<size_t>(end - record);
-    WriteRecord(entry, record, bytes, patience_ns);
+    const uint32_t name = WriteRecord(entry, record, bytes, patience_ns);
     if (Read<int>(record, 0) == kOverhead && kOverheadDataOffset + sizeof(void*) <= bytes) {
       std::free(Read<void*>(record, kOverheadDataOffset));
     }
+    if (dump_.is_open()) PrepareForDump(record, bytes, name);
   }
+  if (dump_.is_open()) dump_.Buffer(data, valid_bytes);
 }
 
 }  // namespace tutti::tracer::cupti

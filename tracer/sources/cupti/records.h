@@ -8,13 +8,16 @@
 #include <cstdint>
 
 #include "tracer/core/entry.h"
+#include "tracer/sources/cupti/dump.h"
 #include "tracer/sources/cupti/library.h"
 
 namespace tutti::tracer::cupti {
 
 class RecordWriter {
  public:
-  explicit RecordWriter(const Library& library) noexcept : library_(library) {}
+  explicit RecordWriter(const Library& library) noexcept : library_(library) {
+    dump_.Open(library.version);
+  }
 
   // Hands on the records of |data|; a ring that stays full for |patience_ns| makes it drop and
   // count them. |entry|'s thread is the one thread that calls this.
@@ -27,11 +30,15 @@ class RecordWriter {
  private:
   static constexpr uint32_t kMaxCallbackId = 2048;
 
-  void WriteRecord(Entry& entry, const uint8_t* record, size_t bytes, int64_t patience_ns) noexcept;
+  // Returns the number of the record's name.
+  uint32_t WriteRecord(Entry& entry, const uint8_t* record, size_t bytes,
+                       int64_t patience_ns) noexcept;
+  void PrepareForDump(uint8_t* record, size_t bytes, uint32_t name) noexcept;
   uint32_t NameOf(Entry& entry, int kind, const uint8_t* record, size_t bytes) noexcept;
   uint32_t ApiNameOf(Entry& entry, int kind, const uint8_t* record) noexcept;
 
   const Library& library_;
+  Dump dump_;
   uint64_t records_ = 0;
   uint64_t too_long_ = 0;
   uint32_t epoch_ = 0;                          // of the string indices below
