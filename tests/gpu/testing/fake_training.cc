@@ -17,22 +17,22 @@ namespace {
 constexpr int64_t kKernelNs = 400'000;
 constexpr int64_t kWarmUpSteps = 3;
 
-int64_t NowNs() {
+int64_t MonotonicNs() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC_RAW, &now);
   return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
 int64_t Step(cudaStream_t stream, int64_t number) {
-  const int64_t begin_ns = NowNs();
+  const int64_t begin_ns = MonotonicNs();
   tutti_step_begin(number);
   for (int kernel = 0; kernel < 2; ++kernel) tutti::gpu::LaunchSpin(stream, kKernelNs);
   cudaStreamSynchronize(stream);
   // A step of at least 1 ms, whatever the fake GPU does while nobody records it.
-  while (NowNs() < begin_ns + 1'000'000) {
+  while (MonotonicNs() < begin_ns + 1'000'000) {
   }
   tutti_step_end();
-  return NowNs() - begin_ns;
+  return MonotonicNs() - begin_ns;
 }
 
 }  // namespace
