@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/choice.h"
@@ -18,9 +18,9 @@ namespace tutti::cli {
 namespace {
 
 // In the order in which they are listed: the way through the product.
-const std::vector<AddVerb> kVerbs = {&AddRecord, &AddImport, &AddReport,    &AddView,  &AddCompare,
-                                     &AddExport, &AddWhatIf, &AddAnalyze,   &AddQuery, &AddDoctor,
-                                     &AddSchema, &AddConfig, &AddCompletion};
+const std::vector<AddVerb> kVerbs = {&AddRecord, &AddImport, &AddReport, &AddView,      &AddCompare,
+                                     &AddCi,     &AddExport, &AddWhatIf, &AddAnalyze,   &AddQuery,
+                                     &AddDoctor, &AddSchema, &AddConfig, &AddCompletion};
 
 // --json and another --format can't both be meant. A format of a variable or file gives way.
 void CheckFormats(const Invocation& invocation) {
@@ -48,41 +48,53 @@ void AddSharedOptions(CLI::App& app, Invocation& invocation) {
   app.fallthrough();
 }
 
-bool IsRecord(int argc, char** argv) {
-  return std::any_of(argv + 1, argv + argc,
-                     [](const char* word) { return std::strcmp(word, "record") == 0; });
+// The verb and what stands right behind it: the words that decide what "--" means. Found before
+// the command line is parsed.
+struct VerbWords {
+  std::string verb;
+  std::string below;
+};
+VerbWords FindVerb(const CLI::App& app, int argc, char** argv) {
+  char** const end = argv + argc;
+  const std::vector<const CLI::App*> verbs = app.get_subcommands({});
+  char** const verb = std::find_if(argv + 1, end, [&verbs](const char* word) {
+    return std::ranges::find(verbs, word, &CLI::App::get_name) != verbs.end();
+  });
+  if (verb == end) return {};
+  return {*verb, verb + 1 == end ? "" : verb[1]};
 }
 
-// The words of `record`'s command, behind "--". They are cut off here because CLI11 would
-// take some of them apart ("[1,2]"). Returns how many words are left.
-int CutCommand(int argc, char** argv, std::vector<std::string>* command) {
-  char** const end = argv + argc;
-  char** const dashes =
-      std::find_if(argv, end, [](const char* word) { return std::strcmp(word, "--") == 0; });
-  const int left = static_cast<int>(dashes - argv);
-  if (dashes == end || !IsRecord(left, argv)) return argc;
-  command->assign(dashes + 1, end);
-  return left;
+// Verbs behind whose "--" stands a command. It is cut off here because CLI11 would take some of
+// its words apart ("[1,2]").
+bool TakesCommand(const VerbWords& words) {
+  return words.verb == "record" ||
+         (words.verb == "ci" && (words.below == "run" || words.below == "calibrate"));
 }
 
-// Puts kArmSeparator for the "--" of `compare`.
-void MarkArms(int argc, char** argv) {
+// Verbs behind whose "--" stand the new runs.
+bool TakesArms(const VerbWords& words) {
+  return words.verb == "compare" || (words.verb == "ci" && words.below == "gate");
+}
+
+// Cuts the command off, or puts kArmSeparator for the "--" between runs, so that options may
+// follow it. Returns how many words are left.
+int TakeDashes(const VerbWords& words, int argc, char** argv, std::vector<std::string>* command) {
   char** const end = argv + argc;
-  const auto is = [](const char* text) {
-    return [text](const char* word) { return std::strcmp(word, text) == 0; };
-  };
-  char** const compare = std::find_if(argv + 1, end, is("compare"));
-  char** const dashes = std::find_if(argv + 1, end, is("--"));
-  if (compare < dashes && dashes != end && std::none_of(argv + 1, compare, is("record"))) {
+  char** const dashes = std::find(argv, end, std::string_view("--"));
+  if (dashes == end) return argc;
+  if (TakesArms(words)) {
     static std::string separator = kArmSeparator;
     *dashes = separator.data();
   }
+  if (!TakesCommand(words)) return argc;
+  command->assign(dashes + 1, end);
+  return static_cast<int>(dashes - argv);
 }
 
 // `record` is our caller's wrapper around a command, so what goes wrong with it must not look
 // like the command's own exit code.
-int ExitCodeFor(ExitCode code, int argc, char** argv) {
-  return IsRecord(argc, argv) ? kExitRecordOurs : code;
+int ExitCodeFor(ExitCode code, const VerbWords& words) {
+  return words.verb == "record" ? kExitRecordOurs : code;
 }
 
 // What is wrong with the command line, in one line.
@@ -113,15 +125,18 @@ int Main(int argc, char** argv) {
       "tutti"};
   AddSharedOptions(app, invocation);
   for (auto* add_verb : kVerbs) add_verb(app, invocation);
-  MarkArms(argc, argv);
-  argc = CutCommand(argc, argv, &invocation.command);
+  const VerbWords words = FindVerb(app, argc, argv);
+  argc = TakeDashes(words, argc, argv, &invocation.command);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
     Complain(Explain(app, error));
-    return ExitCodeFor(kExitUsage, argc, argv);
+    return ExitCodeFor(kExitUsage, words);
+  } catch (const std::exception& error) {  // no memory, or a bug
+    Complain(error.what());
+    return ExitCodeFor(kExitBadData, words);
   }
   DieOf(collector::ImportInterruptedBy());
   return invocation.exit_code;
@@ -133,8 +148,8 @@ int Main(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return tutti::cli::Main(argc, argv);
-  } catch (const std::exception& error) {  // no memory, or a bug
+  } catch (const std::exception& error) {
     std::fprintf(stderr, "tutti: %s\n", error.what());
-    return tutti::cli::ExitCodeFor(tutti::cli::kExitBadData, argc, argv);
+    return tutti::cli::kExitBadData;
   }
 }

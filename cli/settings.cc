@@ -25,19 +25,35 @@ std::string UserFile() {
   return home.empty() ? "" : home + "/.config/tutti/config.toml";
 }
 
-// Calls function(verb, option) for every option that can be set: verb is "" for those of
-// the application itself.
-void ForEachOption(const CLI::App& app,
-                   const std::function<void(const std::string&, const CLI::Option&)>& function) {
-  const auto visit = [&](const CLI::App& part, const std::string& verb) {
-    for (const CLI::Option* option : part.get_options({})) {
-      const bool is_plain = option->get_configurable() && !option->get_lnames().empty() &&
-                            option != part.get_help_ptr() && option != part.get_config_ptr();
-      if (is_plain) function(verb, *option);
-    }
-  };
-  visit(app, "");
-  for (const CLI::App* verb : app.get_subcommands({})) visit(*verb, verb->get_name());
+using OptionVisitor = std::function<void(const std::string&, const CLI::Option&)>;
+
+void VisitOptions(const CLI::App& part, const std::string& verb, const OptionVisitor& visitor) {
+  for (const CLI::Option* option : part.get_options({})) {
+    const bool is_plain = option->get_configurable() && !option->get_lnames().empty() &&
+                          option != part.get_help_ptr() && option != part.get_config_ptr();
+    if (is_plain) visitor(verb, *option);
+  }
+  for (const CLI::App* below : part.get_subcommands({})) {
+    VisitOptions(*below, verb.empty() ? below->get_name() : verb + "." + below->get_name(),
+                 visitor);
+  }
+}
+
+// Calls visitor(verb, option) for every option that can be set: verb is "" for those of the
+// application itself, "ci.run" for those of a verb below another.
+void ForEachOption(const CLI::App& app, const OptionVisitor& visitor) {
+  VisitOptions(app, "", visitor);
+}
+
+// "ci.run" -> "ci", "run".
+std::vector<std::string> PartsOf(const std::string& verb) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0; !verb.empty() && begin != std::string::npos;) {
+    const size_t dot = verb.find('.', begin);
+    parts.push_back(verb.substr(begin, dot - begin));
+    begin = dot == std::string::npos ? dot : dot + 1;
+  }
+  return parts;
 }
 
 std::string FullName(const std::string& verb, const CLI::Option& option) {
@@ -75,7 +91,7 @@ class LayeredConfig : public CLI::ConfigBase {  // which reads TOML
       const std::string value = variable.empty() ? "" : Variable(variable);
       if (value.empty()) return;
       CLI::ConfigItem item;
-      if (!verb.empty()) item.parents = {verb};
+      item.parents = PartsOf(verb);
       item.name = option.get_lnames().front();
       item.inputs = {value};
       Remember(option, item, variable);

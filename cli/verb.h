@@ -29,7 +29,7 @@ struct Invocation {
   std::vector<FormatOption> formats;   // those that --json is short for
   std::shared_ptr<Settings> settings;  // what options are set to, once parsed
   int exit_code = kExitDone;
-  std::vector<std::string> command;  // of `record`: the words behind "--"
+  std::vector<std::string> command;  // of `record`, `ci run`, …: the words behind "--"
 
   // Tells the user why there is no result, and sets the exit code.
   void Fail(const Status& status) {
@@ -52,6 +52,7 @@ void AddView(CLI::App& app, Invocation& invocation);
 void AddExport(CLI::App& app, Invocation& invocation);
 void AddWhatIf(CLI::App& app, Invocation& invocation);
 void AddCompare(CLI::App& app, Invocation& invocation);
+void AddCi(CLI::App& app, Invocation& invocation);
 void AddAnalyze(CLI::App& app, Invocation& invocation);
 void AddQuery(CLI::App& app, Invocation& invocation);
 void AddDoctor(CLI::App& app, Invocation& invocation);

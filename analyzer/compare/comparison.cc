@@ -11,6 +11,7 @@ namespace tutti::analyzer::compare {
 namespace {
 
 constexpr double kFalseDiscoveryRate = 0.05;
+constexpr double kControlLevel = 0.025;  // one-sided: what the control does by chance is no change
 const std::vector<std::string> kDefaultGates = {"step_time", "exposed_comm"};
 
 Status CheckGates(const std::vector<std::string>& gates) {
@@ -200,8 +201,16 @@ void CompareControl(Comparison& comparison) {
   }
   comparison.control =
       EstimateDifference(values[0], values[1], comparison.design == Design::kPaired);
-  comparison.control_moved = comparison.control && std::abs(comparison.control->delta) >=
-                                                       comparison.options.rule.min_effect;
+  if (!comparison.control) return;
+  const Estimate& control = *comparison.control;
+  const double min_effect = comparison.options.rule.min_effect;
+  if (std::abs(control.delta) < min_effect) return;
+  comparison.control_moved = std::min(control.p_up, control.p_down) <= kControlLevel;
+  if (comparison.control_moved) return;
+  comparison.notes.push_back("the control moved by " + SignedPercent(std::expm1(control.delta)) +
+                             ", which is no more than its own noise: this machine is too restless "
+                             "to tell whether it changed by " +
+                             Percent(min_effect));
 }
 
 std::optional<double> MeanOverlap(const std::vector<Launch>& arm, size_t warmup) {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "analyzer/compare/render.h"
 #include "analyzer/compare/testing/launches.h"
 
 namespace tutti::analyzer::compare {
@@ -183,6 +184,21 @@ TEST(Compare, BlamesTheEnvironmentWhenTheControlMoves) {
   const Comparison comparison = MustCompare(base, fresh);
   EXPECT_EQ(comparison.verdict, Verdict::kEnvironmentChanged);
   EXPECT_NEAR(std::expm1(comparison.control->delta), 0.05, 1e-9);
+}
+
+// A control whose own noise is larger than what matters blames nobody, and that is said.
+TEST(Compare, DoesNotBlameTheEnvironmentForARestlessControl) {
+  std::vector<Launch> base = MakeArm("a", {}, 6, false);
+  std::vector<Launch> fresh = MakeArm("b", {.step_ms = 110}, 6, true);
+  const double base_ns[] = {1000, 1100, 900, 1050, 950, 1000};
+  const double new_ns[] = {1150, 950, 1100, 1000, 900, 1100};
+  for (size_t i = 0; i < 6; ++i) base[i].control_ns = base_ns[i];
+  for (size_t i = 0; i < 6; ++i) fresh[i].control_ns = new_ns[i];
+  const Comparison comparison = MustCompare(base, fresh);
+  EXPECT_GT(comparison.control->delta, 0.01);
+  EXPECT_EQ(comparison.verdict, Verdict::kRegression);
+  EXPECT_EQ(ControlInWords(comparison), "open");
+  EXPECT_THAT(comparison.notes, Contains(HasSubstr("no more than its own noise")));
 }
 
 TEST(Compare, NamesTheGatesThereAre) {

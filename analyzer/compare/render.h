@@ -37,6 +37,8 @@ std::string HeadlineOf(const Comparison& comparison);  // "step_time +8.10 % [+7
 std::string ChangeOf(const MetricResult& result, const Comparison& comparison);    // "+8.10 %"
 std::string IntervalOf(const MetricResult& result, const Comparison& comparison);  // "[+7.4 …]"
 std::string DetectableOf(const MetricResult& result, const Comparison& comparison);
+// "stable", "MOVED", or "open" where its own noise is larger than what matters.
+std::string ControlInWords(const Comparison& comparison);
 // "what changed: compute +4.9 ms", or that it is no more than chance, "" without a breakdown.
 std::string WhatChanged(const Comparison& comparison);
 std::string RuleInWords(const Comparison& comparison);

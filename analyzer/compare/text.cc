@@ -97,7 +97,7 @@ std::string MetricsOf(const Comparison& comparison) {
   }
   if (comparison.control) {
     rows.push_back({"control", "", "", SignedPercent(std::expm1(comparison.control->delta)), "", "",
-                    "", comparison.control_moved ? "MOVED" : "stable"});
+                    "", ControlInWords(comparison)});
   }
   return Columns(rows, 1);
 }

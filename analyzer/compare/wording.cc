@@ -56,6 +56,12 @@ std::string DetectableOf(const MetricResult& result, const Comparison& compariso
   return Percent(result.AsShare(*result.detectable));
 }
 
+std::string ControlInWords(const Comparison& comparison) {
+  if (comparison.control_moved) return "MOVED";
+  const bool is_small = std::abs(comparison.control->delta) < comparison.options.rule.min_effect;
+  return is_small ? "stable" : "open";
+}
+
 std::string WhatChanged(const Comparison& comparison) {
   if (!comparison.explanation) return "";
   const bool shown = std::ranges::any_of(comparison.metrics, [](const MetricResult& result) {

@@ -46,9 +46,15 @@ def entries(text):
     return found
 
 
-def verbs(tutti):
-    listed = entries(help_of(tutti))
-    return {term: text for section, term, text in listed if section == "Subcommands"}
+def verbs(tutti, *above):
+    """{(verb, verb below it…): summary} of all verbs."""
+    listed = entries(help_of(tutti, *above))
+    found = {}
+    for section, term, text in listed:
+        if section == "Subcommands":
+            found[(*above, term)] = text
+            found.update(verbs(tutti, *above, term))
+    return found
 
 
 def roff(text):
@@ -90,7 +96,7 @@ def expected_pages(tutti):
     """{path: (text now or None, text as it should be)}"""
     wanted = {"tutti": ((), "where the time of each training step goes", "tutti VERB [OPTIONS]")}
     for verb, summary in verbs(tutti).items():
-        wanted[f"tutti-{verb}"] = ((verb,), summary, f"tutti {verb} [OPTIONS]")
+        wanted["-".join(["tutti", *verb])] = (verb, summary, f"tutti {' '.join(verb)} [OPTIONS]")
     pages = {}
     for name, (verb, summary, usage) in wanted.items():
         path = FOLDER / f"{name}.1"

@@ -42,6 +42,7 @@ ALLOWED = {
 FACADES = {
     "schema": "schema/schema.h",
     "collector": "collector/collector.h",
+    "collector/campaign": "collector/campaign/campaign.h",
     "analyzer": "analyzer/analyze.h",
     "analyzer/compare": "analyzer/compare/compare.h",
     "analyzer/replay": "analyzer/replay/whatif.h",
