@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""The scoreboard of Tutti's diagnosis: runs workloads with and without faults of known kind and
+size under `tutti record`, and compares what `tutti report` says with what was injected.
+
+Each run is appended to the results file when it is done, so that a campaign can be interrupted,
+continued and split; the table is made of whatever is in it."""
+import argparse
+import json
+import pathlib
+import re
+import sys
+import time
+
+import declared
+import measure
+import score
+import table
+from matrix import CASES
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
+
+
+def main():
+    options = parse_options()
+    build = pathlib.Path(options.build)
+    programs = measure.Programs(build / "cli" / "tutti", build / "workloads")
+    cases = [case for case in CASES if re.search(options.only, case.name)]
+    if options.short:
+        return run_short(programs, [case for case in cases if case.is_short])
+    if not options.table_only:
+        run_campaign(programs, cases, options)
+    write_table(options)
+    return 0
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(prog="./dev diagnose", description=__doc__)
+    parser.add_argument("--build", default=ROOT / "build" / "release", help="build tree to use")
+    parser.add_argument("--short", action="store_true",
+                        help="a few large faults, kinds and ranks only; exit status 1 on a miss")
+    parser.add_argument("--results", default=ROOT / "build" / "diagnosis.jsonl",
+                        help="file with a line for each run (default: build/diagnosis.jsonl)")
+    parser.add_argument("--seeds", type=int, default=4, help="pairs of runs a case (4)")
+    parser.add_argument("--part", default="1/1", metavar="I/N",
+                        help="only every N-th pair, from the I-th, to split a campaign")
+    parser.add_argument("--only", default="", metavar="REGEX", help="cases whose name matches")
+    parser.add_argument("--minutes", type=float, default=1e9, help="start no pair after so long")
+    parser.add_argument("--table-only", action="store_true", help="measure nothing")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/diagnosis.md")
+    return parser.parse_args()
+
+
+def run_short(programs, cases):
+    """For CI: what is asserted does not depend on how fast or busy the machine is."""
+    truths = declared.declared_findings(declared.README.read_text(encoding="utf-8"))
+    misses = 0
+    for case in cases:
+        run = measure.measure(programs, case, seed=1, with_faults=True)
+        answer = score.named(run, truths.get(case.workload, set()))
+        is_right = answer.kind and answer.ranks
+        misses += not is_right
+        print(f"{'ok  ' if is_right else 'MISS'} {case.name}: {answer.said}", flush=True)
+    print(f"{len(cases) - misses} of {len(cases)} faults named with their ranks")
+    return 1 if misses or not cases else 0
+
+
+def run_campaign(programs, cases, options):
+    """All seeds of all cases, one seed after the other, so that whatever was done when it stops is
+    about all of them. Of a pair the run with the fault comes first every other time."""
+    results = pathlib.Path(options.results)
+    results.parent.mkdir(parents=True, exist_ok=True)
+    done = {(run["case"], run["seed"], run["with_faults"]) for run in read_results(results)}
+    part, parts = map(int, options.part.split("/"))
+    pairs = [(seed, case) for seed in range(1, options.seeds + 1) for case in cases]
+    pairs = pairs[part - 1 :: parts]
+    deadline = time.monotonic() + 60 * options.minutes
+    for number, (seed, case) in enumerate(pairs, 1):
+        if time.monotonic() > deadline:
+            print(f"time is over: {len(pairs) - number + 1} pairs are left", flush=True)
+            return
+        for with_faults in (seed % 2 == 0, seed % 2 == 1):
+            if (case.name, seed, with_faults) in done:
+                continue
+            run = measure.measure(programs, case, seed, with_faults)
+            with open(results, "a", encoding="utf-8") as out:
+                out.write(json.dumps(run) + "\n")
+        print(f"{number}/{len(pairs)} seed {seed}: {case.name}", flush=True)
+
+
+def read_results(path):
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def write_table(options):
+    truths = declared.declared_findings(declared.README.read_text(encoding="utf-8"))
+    text = table.markdown(read_results(pathlib.Path(options.results)), truths)
+    if not options.write:
+        print(text)
+        return
+    page = ROOT / "docs" / "diagnosis.md"
+    before, rest = page.read_text(encoding="utf-8").split(BEGIN)
+    page.write_text(before + BEGIN + "\n" + text + END + rest.split(END)[1], encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+"""What the scoreboard runs: which faults, of which size, in which workload; and what Tutti ought
+to call each. Everything here is a declaration; nothing is measured.
+
+A fault's ranks and amount are not written down here a second time: the workload tells them to the
+run's manifest, where score.py reads them.
+"""
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """What Tutti ought to say of a kind of fault."""
+
+    finding: str  # its id in docs/findings.md
+    # Which step time the fault is measured by: the median step where it is in every step, the
+    # mean where it is in few of them; None where it costs memory or stops the job.
+    statistic: str | None = "median"
+    # `tutti whatif` scenario that takes the fault away, {rank} being its only rank.
+    scenario: str | None = None
+
+
+ANSWERS = {
+    "slow_loader": Answer("input_wait", scenario="no-input-wait"),
+    "few_workers": Answer("input_wait", scenario="no-input-wait"),
+    "epoch_stall": Answer("input_wait", "mean", "no-input-wait"),
+    "extra_compute": Answer("straggler", scenario="rank-at-median={rank}"),
+    "data_imbalance": Answer("data_imbalance", scenario="no-stragglers"),
+    "hiccups": Answer("pauses", "mean"),
+    "log_pause": Answer("pauses", "mean"),
+    "checkpoint_pause": Answer("checkpoints", "mean"),
+    "needless_barrier": Answer("barrier"),
+    "single_bucket": Answer("single_bucket"),
+    "tiny_buckets": Answer("small_buckets"),
+    "late_allreduce": Answer("comm_after_backward"),
+    "memory_leak": Answer("memory_leak", None),
+    "skip_collective": Answer("hang", None),
+    "mismatched_size": Answer("collective_mismatch", None),
+}
+
+
+COST_NO_TIME = {"memory_leak"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One fault, or several at once, in one workload."""
+
+    faults: tuple[str, ...]  # as --inject takes them
+    workload: str = "mnist_mlp"
+    options: tuple[str, ...] = ("--steps", "60")
+    ranks: int = 2
+    kill_after_s: float | None = None  # the run hangs: it is killed when training has stood so long
+    is_short: bool = False  # in the version for CI: large against any noise
+
+    @property
+    def name(self):
+        return " ".join((self.workload, *self.options, *self.faults))
+
+    @property
+    def baseline(self):
+        """What is compared with it: cases of one baseline share their clean runs' noise."""
+        return " ".join((self.workload, *self.options, f"x{self.ranks}"))
+
+
+MNIST = ("mnist_mlp", ("--steps", "60"))
+# 13 MB of gradients, so that how they are cut into buckets matters.
+WIDE = ("mnist_mlp", ("--steps", "40", "--hidden", "4096", "--bucket-mb", "4"))
+
+
+def _cases(workload, faults, **more):
+    name, options = workload
+    return [Case((fault,), name, options, **more) for fault in faults]
+
+
+CASES = [
+    *_cases(MNIST, ["slow_loader:15ms@1", "slow_loader:15ms"]),
+    *_cases(MNIST, ["slow_loader:40ms@0", "few_workers:40ms"], is_short=True),
+    *_cases(MNIST, ["few_workers:15ms@1"]),
+    *_cases(MNIST, ["epoch_stall:100ms", "epoch_stall:200ms@1"]),
+    *_cases(MNIST, ["extra_compute:3ms@0", "extra_compute:10ms@1"]),
+    *_cases(MNIST, ["extra_compute:40ms@1"], is_short=True),
+    *_cases(MNIST, ["data_imbalance:50%@1", "data_imbalance:80%@0"]),
+    *_cases(MNIST, ["hiccups:50ms@1", "hiccups:100ms@0"]),
+    *_cases(MNIST, ["log_pause:20ms", "log_pause:100ms", "checkpoint_pause:50ms"]),
+    *_cases(MNIST, ["checkpoint_pause:200ms"], is_short=True),
+    *_cases(MNIST, ["needless_barrier:5", "needless_barrier:20"]),
+    *_cases(MNIST, ["memory_leak:256KiB"]),
+    *_cases(MNIST, ["memory_leak:1MiB@1"], is_short=True),
+    *_cases(WIDE, ["single_bucket", "late_allreduce"]),
+    *_cases(MNIST, ["tiny_buckets:1B"]),
+    # Two at once: both are to be named before anything else.
+    Case(("slow_loader:20ms@0", "extra_compute:10ms@1")),
+    Case(("needless_barrier:20", "checkpoint_pause:100ms")),
+    Case(("epoch_stall:200ms", "memory_leak:1MiB")),
+    # These stop the job.
+    Case(("skip_collective:60s@1#10",), kill_after_s=4, is_short=True),
+    Case(("skip_collective:60s@0#20",), kill_after_s=4),
+    Case(("mismatched_size:50%@1#10",)),
+    Case(("mismatched_size:25%@0#20",)),
+]
