@@ -41,6 +41,8 @@ Converter::Converter(const spool::ProcessChunk& process, RowOutput& rows, Conver
       memory_(context_),
       activities_(context_, nccl_),
       system_(context_, process.anchor),
+      node_(context_, process.anchor,
+            [this](const std::string& uuid) { return activities_.DeviceOfUuid(uuid); }),
       losses_(context_) {}
 
 std::optional<Span> Converter::covered() const {
@@ -79,6 +81,7 @@ Status Converter::Finish(spool::SpoolReader& reader, uint64_t limit) {
   annotations_.Finish();
   collectives_.Finish();
   activities_.Finish();
+  node_.Finish();
   nccl_.Finish();
   losses_.Finish();
   context_.threads.WriteChanged(context_.rows);
@@ -165,6 +168,11 @@ void Converter::OnChunk(spool::ChunkKind kind, std::span<const std::byte> bytes)
     case spool::ChunkKind::kSystem: {
       spool::SystemSample sample;
       if (spool::PayloadReader(bytes).Read(sample)) system_.OnSample(sample);
+      return;
+    }
+    case spool::ChunkKind::kNode: {
+      spool::NodeSample sample;
+      if (spool::PayloadReader(bytes).Read(sample)) node_.OnSample(sample);
       return;
     }
     case spool::ChunkKind::kEnd: {

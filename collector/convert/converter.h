@@ -25,6 +25,7 @@
 #include "collector/convert/losses.h"
 #include "collector/convert/memory_records.h"
 #include "collector/convert/nccl_records.h"
+#include "collector/convert/node_samples.h"
 #include "collector/convert/op_records.h"
 #include "collector/convert/open_spans.h"
 #include "collector/convert/range_records.h"
@@ -117,6 +118,7 @@ class Converter {
   MemoryRecords memory_;
   cupti::ActivityRecords activities_;
   SystemSamples system_;
+  NodeSamples node_;
   Losses losses_;
   OpenSpans open_spans_;
 

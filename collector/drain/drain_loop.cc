@@ -170,10 +170,7 @@ void DrainLoop::TendRegularly() {
   const int64_t now_ns = clock::MonotonicRawNs();
   if (settings_.sample_system && now_ns >= next_sample_ns_) {
     next_sample_ns_ = now_ns + kSampleIntervalNs;
-    for (auto& [index, process] : processes_) {
-      if (process.ended_ns) continue;
-      if (const auto sample = process.sampler.Read()) process.drainer.WriteSample(*sample);
-    }
+    SampleSystem();
   }
   const bool flush = now_ns >= next_flush_ns_;
   for (auto& [index, process] : processes_) {
@@ -183,6 +180,16 @@ void DrainLoop::TendRegularly() {
     worker_.Progress(index, process.spool_name, process.drainer.spool().committed_bytes());
   }
   if (flush) next_flush_ns_ = now_ns + settings_.flush_ns;
+}
+
+void DrainLoop::SampleSystem() {
+  if (!processes_.empty()) node_sampler_.Start(kSampleIntervalNs);
+  const std::vector<spool::NodeSample> of_node = node_sampler_.Take();
+  for (auto& [index, process] : processes_) {
+    if (process.ended_ns) continue;
+    if (const auto sample = process.sampler.Read()) process.drainer.WriteSample(*sample);
+    for (const spool::NodeSample& sample : of_node) process.drainer.WriteSample(sample);
+  }
 }
 
 void DrainLoop::FreeRings(Process& process, bool regularly, int64_t now_ns) {

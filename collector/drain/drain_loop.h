@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collector/counters/node_sampler.h"
 #include "collector/counters/process_sampler.h"
 #include "collector/drain/channel.h"
 #include "collector/drain/conversion_worker.h"
@@ -55,6 +56,7 @@ class DrainLoop {
   void StopCapture();
   void FreeRings(Process& process, bool regularly, int64_t now_ns);
   void TendRegularly();
+  void SampleSystem();
   void NoticeEnds();
   bool MayFinish(const Process& process) const;
   void FinishEnded();
@@ -73,6 +75,7 @@ class DrainLoop {
   DiskBudget budget_;
   Pacer pacer_;
   ConversionWorker worker_;
+  counters::NodeSampler node_sampler_;
   std::map<uint32_t, Process> processes_;  // those whose spool is open
   uint32_t converting_ = 0;                // complete spools without a result yet
   bool orphaned_ = false;

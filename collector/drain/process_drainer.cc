@@ -146,14 +146,22 @@ Status ProcessDrainer::SpoolClock() {
   return writer_.AppendStruct(spool::ChunkKind::kClock, clock::ReadClocks(process_.clock_kind));
 }
 
-void ProcessDrainer::WriteSample(const spool::SystemSample& sample) {
+template <typename Sample>
+void ProcessDrainer::AppendSample(spool::ChunkKind kind, const Sample& sample) {
   if (BudgetFor(sizeof(sample)) == BudgetState::kFull) return;
   budget_.Spent(sizeof(sample));
   // A sample that can't be written is a gap in a counter: not worth more than the
   // notes that a full disk gets anyway.
-  if (const Status status = writer_.AppendStruct(spool::ChunkKind::kSystem, sample); !status.ok()) {
+  if (const Status status = writer_.AppendStruct(kind, sample); !status.ok()) {
     spool_failure_ = status;
   }
+}
+
+void ProcessDrainer::WriteSample(const spool::SystemSample& sample) {
+  AppendSample(spool::ChunkKind::kSystem, sample);
+}
+void ProcessDrainer::WriteSample(const spool::NodeSample& sample) {
+  AppendSample(spool::ChunkKind::kNode, sample);
 }
 
 void ProcessDrainer::WriteNote(const std::string& encoded_note) {

@@ -50,6 +50,7 @@ class ProcessDrainer {
   // Writes totals of losses if they changed, and snapshots of open spans.
   void WriteSnapshots();
   void WriteSample(const spool::SystemSample& sample);
+  void WriteSample(const spool::NodeSample& sample);
   void WriteNote(const std::string& encoded_note);
 
   // Gives rings back whose thread is gone (and did not release them itself) or has moved to a
@@ -77,6 +78,9 @@ class ProcessDrainer {
   uint64_t cells() const { return cells_; }
 
  private:
+  template <typename Sample>
+  void AppendSample(spool::ChunkKind kind, const Sample& sample);
+
   struct Ring {
     uint64_t tail = 0;  // ours: the header's can be overwritten by the process
     uint64_t reported_losses = 0;

@@ -11,7 +11,12 @@
 // that a killed recording is salvaged later: kSpoolVersion tells builds apart.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <string_view>
 
 #include "collector/clock/clock_reading.h"
 #include "common/wire/handshake.h"
@@ -33,6 +38,7 @@ enum class ChunkKind : uint16_t {
   kSystem = 7,     // SystemSample
   kNote = 8,       // NoteChunk, then its texts
   kEnd = 9,        // EndChunk: nothing follows
+  kNode = 10,      // NodeSample
 };
 
 struct ChunkHeader {
@@ -122,6 +128,54 @@ struct SystemSample {
   int64_t loopback_bytes;
   int64_t threads;
 };
+
+// Counters of a GPU or a network port of the node, read at one moment.
+enum class NodeSource : uint32_t { kGpu = 1, kInfinibandPort = 2 };
+
+// Places in NodeSample::values.
+enum class GpuValue : size_t {
+  kUtilization,
+  kMemoryUtilization,
+  kMemoryUsed,
+  kSmClock,
+  kMemoryClock,
+  kThrottleReasons,
+  kTemperature,
+  kPower,
+  kEnergy,
+  kPcieTransmit,
+  kPcieReceive,
+  kNvlinkTransmit,
+  kNvlinkReceive,
+  kEccCorrected,
+  kEccUncorrected,
+};
+enum class PortValue : size_t {
+  kTransmit,
+  kReceive,
+  kTransmitWait,
+  kTransmitDiscards,
+  kReceiveErrors,
+  kSymbolErrors,
+  kLinkDowned,
+};
+
+struct NodeSample {
+  int64_t monotonic_raw_ns;
+  NodeSource source;
+  uint32_t reserved;
+  char name[96];       // of the GPU its UUID, of a port "DEVICE/PORT"; ends with 0 if shorter
+  int64_t values[16];  // -1 unknown
+};
+static_assert(sizeof(NodeSample) == 240);
+
+inline NodeSample EmptyNodeSample(NodeSource source, std::string_view name) {
+  NodeSample sample{};
+  sample.source = source;
+  std::memcpy(sample.name, name.data(), std::min(name.size(), sizeof(sample.name)));
+  std::fill(std::begin(sample.values), std::end(sample.values), -1);
+  return sample;
+}
 
 // Something the collector found; becomes a row of trace_stat. Texts follow in the
 // order name, source, detail, advice, with the lengths given here.

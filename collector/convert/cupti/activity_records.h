@@ -35,6 +35,11 @@ class ActivityRecords {
   // Rows of devices and streams that are new.
   void WriteChanged() { devices_.WriteChanged(context_.rows); }
 
+  // The id of the GPU with |uuid|, absent if no record told of it.
+  std::optional<int64_t> DeviceOfUuid(const std::string& uuid) const {
+    return devices_.DeviceOfUuid(uuid);
+  }
+
   // What can only be written in order of time. Call once.
   void Finish();
 

@@ -44,6 +44,7 @@ void DeviceTable::OnDevice(const ActivityView& record, std::string_view name) {
   row.uuid = record.Get(DeviceRecord::kIsMig) != 0
                  ? Uuid(record, DeviceRecord::kMigUuidOffset, "MIG-")
                  : Uuid(record, DeviceRecord::kUuidOffset, "GPU-");
+  if (row.uuid && device_of_uuid_.size() < kMostDevices) device_of_uuid_[*row.uuid] = id;
   row.sm_count = record.Int(DeviceRecord::kSmCount);
   row.memory_bytes = record.Int(DeviceRecord::kMemoryBytes);
   row.compute_capability = std::to_string(record.Get(DeviceRecord::kMajor)) + "." +
@@ -54,6 +55,12 @@ void DeviceTable::OnDevice(const ActivityView& record, std::string_view name) {
   row.registers_per_sm = record.Int(DeviceRecord::kRegistersPerSm);
   row.shared_bytes_per_sm = record.Int(DeviceRecord::kSharedBytesPerSm);
   changed_ = true;
+}
+
+std::optional<int64_t> DeviceTable::DeviceOfUuid(const std::string& uuid) const {
+  const auto found = device_of_uuid_.find(uuid);
+  if (found == device_of_uuid_.end()) return std::nullopt;
+  return found->second;
 }
 
 void DeviceTable::OnContext(const ActivityView& record) {

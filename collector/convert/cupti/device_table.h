@@ -26,6 +26,7 @@ class DeviceTable {
   void Saw(int64_t device_id, int64_t context_id, int64_t stream_id);
 
   std::optional<int64_t> DeviceOf(int64_t context_id) const;
+  std::optional<int64_t> DeviceOfUuid(const std::string& uuid) const;
 
   // Rows of what is new since the last call. Streams of a context whose GPU is not known yet
   // wait.
@@ -43,6 +44,7 @@ class DeviceTable {
   Stream* Find(int64_t context_id, int64_t stream_id);
 
   std::map<int64_t, schema::DeviceRow> new_devices_;
+  std::map<std::string, int64_t> device_of_uuid_;
   std::map<int64_t, int64_t> device_of_context_;
   std::map<Key, Stream> streams_;
   Key last_seen_{-1, -1};
