@@ -92,12 +92,12 @@ void AddRuleOptions(CLI::App& verb, VerdictArguments& arguments) {
       ->envname("TUTTI_ALPHA")
       ->capture_default_str()
       ->option_text("P");
-  verb.add_option("--gate", options.gates,
-                  "Metric that decides (default: step_time and exposed_comm); may be given more "
-                  "than once")
+  verb.add_option("--gate", arguments.gates,
+                  "Metric that decides (default: step_time and exposed_comm), with an effect of "
+                  "its own if need be, memory_peak:5%; may be given more than once")
       ->allow_extra_args(false)
       ->delimiter(',')
-      ->option_text("METRIC");
+      ->option_text("METRIC[:SHARE]");
   verb.add_option("--pairing", options.pairing,
                   "Whether the k-th base and new run are a pair: auto looks whether they ran in "
                   "turns")
@@ -153,8 +153,16 @@ void AddVerdictOptions(CLI::App& verb, VerdictArguments& arguments, Invocation& 
 }
 
 Status CompleteOptions(VerdictArguments& arguments) {
-  TUTTI_ASSIGN_OR_RETURN(arguments.options.rule.min_effect,
-                         ParseShare("--min-effect", arguments.min_effect));
+  cmp::CompareOptions& options = arguments.options;
+  TUTTI_ASSIGN_OR_RETURN(options.rule.min_effect, ParseShare("--min-effect", arguments.min_effect));
+  options.gates.clear();
+  for (const std::string& gate : arguments.gates) {
+    const size_t colon = gate.find(':');
+    options.gates.push_back(gate.substr(0, colon));
+    if (colon == std::string::npos) continue;
+    TUTTI_ASSIGN_OR_RETURN(options.min_effects[options.gates.back()],
+                           ParseShare("--gate " + gate + ":", gate.substr(colon + 1)));
+  }
   return OkStatus();
 }
 

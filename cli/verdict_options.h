@@ -19,6 +19,7 @@ struct VerdictArguments {
   VerdictFormat format = VerdictFormat::kText;
   analyzer::compare::CompareOptions options;
   std::string min_effect = "1%";
+  std::vector<std::string> gates;  // METRIC or METRIC:SHARE
   FailOn fail_on = FailOn::kRegression;
   // A control that moved has an exit code of its own, whatever else is asked for.
   bool environment_fails = false;

@@ -8,6 +8,7 @@
 // Functions may be called from any thread.
 #pragma once
 
+#include "analyzer/compare/calibration.h"    // IWYU pragma: export
 #include "analyzer/compare/comparison.h"     // IWYU pragma: export
 #include "analyzer/compare/launch_reader.h"  // IWYU pragma: export
 #include "analyzer/compare/output_file.h"    // IWYU pragma: export

@@ -38,18 +38,6 @@ double OnScale(const Metric& metric, double value, double base_step_ns) {
   return metric.scale == Scale::kStepShare ? value / base_step_ns : value;
 }
 
-// A launch's values on that scale; empty if one of the launches has none.
-std::vector<double> ValuesOf(const Metric& metric, const std::vector<Launch>& arm,
-                             const Comparison& comparison) {
-  std::vector<double> values;
-  for (const Launch& launch : arm) {
-    const auto value = LaunchValue(metric, launch, comparison.warmup);
-    if (!value || (metric.scale == Scale::kRatio && *value <= 0)) return {};
-    values.push_back(OnScale(metric, *value, comparison.base_step_ns));
-  }
-  return values;
-}
-
 double MeanOf(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value;
@@ -59,13 +47,6 @@ double MeanOf(const std::vector<double>& values) {
 double InUnit(const Metric& metric, double on_scale, double base_step_ns) {
   if (metric.scale == Scale::kRatio) return std::exp(on_scale);
   return metric.scale == Scale::kStepShare ? on_scale * base_step_ns : on_scale;
-}
-
-// What matters, on the scale of the metric.
-Rule RuleFor(const Metric& metric, const Comparison& comparison) {
-  Rule rule = comparison.options.rule;
-  if (metric.scale == Scale::kRatio) rule.min_effect = std::log1p(rule.min_effect);
-  return rule;
 }
 
 std::optional<Estimate> WithinLaunch(const Metric& metric, const Comparison& comparison) {
@@ -85,8 +66,8 @@ MetricResult CompareMetric(const Metric& metric, const Comparison& comparison) {
   MetricResult result;
   result.metric = &metric;
   result.is_gate = IsGate(comparison, metric);
-  const std::vector<double> base = ValuesOf(metric, comparison.base, comparison);
-  const std::vector<double> fresh = ValuesOf(metric, comparison.fresh, comparison);
+  const std::vector<double> base = ScaledValues(metric, comparison.base, comparison);
+  const std::vector<double> fresh = ScaledValues(metric, comparison.fresh, comparison);
   if (!base.empty()) result.base = InUnit(metric, MeanOf(base), comparison.base_step_ns);
   if (!fresh.empty()) result.now = InUnit(metric, MeanOf(fresh), comparison.base_step_ns);
   if (base.empty() || fresh.empty()) {
@@ -134,7 +115,7 @@ Verdict JudgeGate(MetricResult& result, const Comparison& comparison) {
     result.remark = "the difference is not more than the resolution in which times are given";
     return Verdict::kNoRegressionShown;
   }
-  const Rule rule = RuleFor(*result.metric, comparison);
+  const Rule rule = ScaledRule(*result.metric, comparison);
   const Verdict verdict =
       Judge(*result.estimate, result.adjusted, result.metric->higher_is_worse, rule);
   const bool rises = result.estimate->delta > 0;
@@ -163,7 +144,7 @@ void JudgeGates(Comparison& comparison) {
   for (size_t i = 0; i < gates.size(); ++i) {
     MetricResult& gate = *gates[i];
     gate.adjusted = {adjusted_up[i], adjusted_down[i]};
-    const Rule rule = RuleFor(*gate.metric, comparison);
+    const Rule rule = ScaledRule(*gate.metric, comparison);
     gate.detectable = MinimumDetectableEffect(*gate.estimate, gates.size(), rule);
     gate.launches_for_effect = LaunchesForMinEffect(*gate.estimate, gates.size(), rule);
   }
@@ -184,7 +165,7 @@ void JudgeOthers(Comparison& comparison) {
   const std::vector<double> q = BenjaminiHochberg(p);
   for (size_t i = 0; i < others.size(); ++i) {
     others[i]->adjusted = {q[i], q[i]};
-    Rule rule = RuleFor(*others[i]->metric, comparison);
+    Rule rule = ScaledRule(*others[i]->metric, comparison);
     rule.alpha = kFalseDiscoveryRate;
     others[i]->verdict =
         Judge(*others[i]->estimate, others[i]->adjusted, others[i]->metric->higher_is_worse, rule);
@@ -263,6 +244,25 @@ double MetricResult::AsShare(double on_scale) const {
 size_t Comparison::GateCount() const {
   return static_cast<size_t>(std::ranges::count_if(
       metrics, [](const MetricResult& result) { return result.is_gate && result.estimate; }));
+}
+
+std::vector<double> ScaledValues(const Metric& metric, const std::vector<Launch>& arm,
+                                 const Comparison& comparison) {
+  std::vector<double> values;
+  for (const Launch& launch : arm) {
+    const auto value = LaunchValue(metric, launch, comparison.warmup);
+    if (!value || (metric.scale == Scale::kRatio && *value <= 0)) return {};
+    values.push_back(OnScale(metric, *value, comparison.base_step_ns));
+  }
+  return values;
+}
+
+Rule ScaledRule(const Metric& metric, const Comparison& comparison) {
+  Rule rule = comparison.options.rule;
+  const auto own = comparison.options.min_effects.find(std::string(metric.name));
+  if (own != comparison.options.min_effects.end()) rule.min_effect = own->second;
+  if (metric.scale == Scale::kRatio) rule.min_effect = std::log1p(rule.min_effect);
+  return rule;
 }
 
 Result<Comparison> Compare(std::vector<Launch> base, std::vector<Launch> fresh,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,7 +26,8 @@ enum class Pairing {
 
 struct CompareOptions {
   Rule rule;
-  std::vector<std::string> gates;  // names of metrics; empty: step_time, exposed_comm
+  std::vector<std::string> gates;             // names of metrics; empty: step_time, exposed_comm
+  std::map<std::string, double> min_effects;  // of gates for which it is not that of the rule
   Pairing pairing = Pairing::kAuto;
   bool within_launch = false;  // one launch against one may be gated on
   bool force = false;          // compare what isn't comparable
@@ -71,6 +73,14 @@ struct Comparison {
   bool gates() const { return design != Design::kWithinLaunch || options.within_launch; }
   size_t GateCount() const;  // that were tested
 };
+
+// The launches' values on the metric's scale, on which effects are tested; empty if one of them has
+// none. Warm-up and base step are those of the comparison.
+std::vector<double> ScaledValues(const Metric& metric, const std::vector<Launch>& arm,
+                                 const Comparison& comparison);
+
+// The rule on that scale.
+Rule ScaledRule(const Metric& metric, const Comparison& comparison);
 
 // kUsage: runs that can't be compared (one line for each reason), a run given twice, an
 // unknown gate. kBadData: a run without a step whose period is known.

@@ -201,6 +201,21 @@ TEST(Compare, DoesNotBlameTheEnvironmentForARestlessControl) {
   EXPECT_THAT(comparison.notes, Contains(HasSubstr("no more than its own noise")));
 }
 
+TEST(Compare, AGateMayHaveAnEffectOfItsOwn) {
+  const std::vector<Launch> base = MakeArm("a", {}, 6, false);
+  const std::vector<Launch> fresh = MakeArm("b", {.step_ms = 103}, 6, true);
+  CompareOptions options;
+  options.gates = {"step_time"};
+  EXPECT_EQ(MustCompare(base, fresh, options).verdict, Verdict::kRegression);
+  options.min_effects["step_time"] = 0.05;
+  EXPECT_EQ(MustCompare(base, fresh, options).verdict, Verdict::kNoRegression);
+  options.rule.min_effect = 0.05;
+  options.min_effects["step_time"] = 0.01;
+  const Comparison comparison = MustCompare(base, fresh, options);
+  EXPECT_EQ(comparison.verdict, Verdict::kRegression);
+  EXPECT_THAT(RuleInWords(comparison), HasSubstr("at least 5 % (step_time: 1 %)"));
+}
+
 TEST(Compare, NamesTheGatesThereAre) {
   CompareOptions options;
   options.gates = {"step_tiem"};

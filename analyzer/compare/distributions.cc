@@ -1,6 +1,7 @@
 #include "analyzer/compare/distributions.h"
 
 #include <boost/math/distributions/beta.hpp>
+#include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/non_central_t.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <boost/math/special_functions/gamma.hpp>
@@ -30,6 +31,13 @@ double NoncentralityForPower(double alpha, double power, double dof) {
 
 double UnbiasedDeviationFactor(double dof) {
   return std::sqrt(2 / dof) / bm::tgamma_delta_ratio(dof / 2, 0.5);
+}
+
+Bounds DeviationBounds(double sd, double dof, double confidence) {
+  const double tail = (1 - confidence) / 2;
+  const bm::chi_squared chi(dof);
+  return {sd * std::sqrt(dof / bm::quantile(bm::complement(chi, tail))),
+          sd * std::sqrt(dof / bm::quantile(chi, tail))};
 }
 
 Bounds ClopperPearson(int64_t hits, int64_t trials, double confidence) {

@@ -24,6 +24,10 @@ struct Bounds {
   double high = 0;
 };
 
+// Of a standard deviation of normal values of which `sd` was seen with `dof` > 0 degrees of
+// freedom, two-sided at `confidence`, by the chi-square distribution.
+Bounds DeviationBounds(double sd, double dof, double confidence);
+
 // Exact bounds of a probability of which `hits` of `trials` were seen, two-sided at
 // `confidence` (Clopper & Pearson, 1934). Requires 0 <= hits <= trials, trials > 0.
 Bounds ClopperPearson(int64_t hits, int64_t trials, double confidence);

@@ -28,6 +28,13 @@ TEST(UnbiasedDeviationFactor, MatchesTheGammaFunction) {
   EXPECT_NEAR(UnbiasedDeviationFactor(1), std::sqrt(2 / M_PI), 1e-12);  // c4(2), by hand
 }
 
+// scipy: sd * sqrt(dof / st.chi2.ppf(1 - tail, dof)), sd * sqrt(dof / st.chi2.ppf(tail, dof))
+TEST(DeviationBounds, MatchesScipy) {
+  EXPECT_NEAR(DeviationBounds(0.0085, 12, 0.95).low, 0.006095230877073799, 1e-12);
+  EXPECT_NEAR(DeviationBounds(0.0085, 12, 0.95).high, 0.014031248681946829, 1e-12);
+  EXPECT_NEAR(DeviationBounds(0.0085, 12, 0.6).high, 0.01053800365948884, 1e-12);
+}
+
 // scipy: st.binomtest(k, n).proportion_ci(.95, method='exact')
 TEST(ClopperPearson, MatchesScipy) {
   EXPECT_EQ(ClopperPearson(0, 100, 0.95).low, 0);

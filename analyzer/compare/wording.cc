@@ -108,6 +108,9 @@ std::string RuleInWords(const Comparison& comparison) {
   const Rule& rule = comparison.options.rule;
   std::string text = "regression if p < " + Plain(rule.alpha) + " and the change is at least " +
                      Plain(rule.min_effect * 100) + " %";
+  for (const auto& [metric, effect] : comparison.options.min_effects) {
+    text += " (" + metric + ": " + Plain(effect * 100) + " %)";
+  }
   if (comparison.GateCount() > 1) {
     text += "; p by Holm over " + std::to_string(comparison.GateCount()) + " gates";
   }

@@ -6,6 +6,7 @@ machine prove nothing: the verdicts that are asserted are those of a change that
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -100,6 +101,41 @@ class CampaignTest(unittest.TestCase):
         self.assertTrue((self.folder / "out/source/base/train").exists())
         self.assertTrue((repository / "train").exists())
         self.assertIsNotNone(json.loads(result.stdout)["control"])
+
+    def test_calibrates_and_gates_what_is_recorded(self):
+        """A calibration's runs, given again as runs and as a folder for the gate."""
+        def tutti(*words, **more):
+            return subprocess.run([TUTTI, *map(str, words)], cwd=self.folder, text=True,
+                                  env=self.environment, capture_output=True, timeout=200, **more)
+
+        result = tutti("ci", "calibrate", "--of", WORKLOAD, "--pairs", 4, "--warm-up", 0,
+                       "--comparison-pairs", 2, "--json", "--", "--steps", 20)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        calibration = json.loads(result.stdout)
+        self.assertEqual(calibration["schema"], "tutti.calibration/1")
+        self.assertEqual(calibration["separate"]["comparisons"], 2)
+        self.assertGreater(calibration["noise"][0]["pair_sd"], 0)
+        self.assertGreater(calibration["control_sd"], 0)
+        runs = sorted((self.folder / "tutti-calibration").glob("[bn]*-[0-9]"))
+        again = tutti("ci", "calibrate", *runs, "--comparison-pairs", 2, "--json")
+        self.assertEqual(json.loads(again.stdout)["noise"], calibration["noise"])
+        self.assertEqual(tutti("ci", "calibrate", *runs[1:]).returncode, 2)
+        self.assertEqual(tutti("ci", "calibrate").returncode, 2)
+        # The gate, with a policy of a file that no noise can trip.
+        (self.folder / "policy.toml").write_text(
+            '[ci.gate]\nmin-effect = "90%"\ngate = ["step_time", "memory_peak:80%"]\n')
+        gate = tutti("ci", "gate", "tutti-calibration", "--config", "policy.toml", "--json")
+        self.assertIn(gate.returncode, (0, 1), gate.stderr)
+        comparison = json.loads(gate.stdout)
+        self.assertEqual(comparison["rule"]["min_effect"], 0.9)
+        self.assertEqual(len(comparison["base"]), 4)
+        gates = {metric["name"] for metric in comparison["metrics"] if metric["gate"]}
+        self.assertEqual(gates, {"step_time", "memory_peak"})
+        shutil.rmtree(self.folder / "tutti-calibration/new-4")
+        gate = tutti("ci", "gate", "tutti-calibration", "--json")
+        self.assertEqual(len(json.loads(gate.stdout)["base"]), 3)
+        self.assertIn("the other run of the pair is missing: 1 of 7", gate.stdout)
+        self.assertEqual(tutti("ci", "gate", ".").returncode, 3)
 
     def test_usage(self):
         for words, code, said in (
