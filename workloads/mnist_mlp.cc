@@ -4,33 +4,12 @@
 
 #include <memory>
 
-#include "workloads/common/images.h"
+#include "workloads/common/image_data.h"
 #include "workloads/common/sequential.h"
 #include "workloads/common/training.h"
 
 namespace tutti::workloads {
 namespace {
-
-// Pixels to floats of about zero mean and unit deviation (MNIST's own figures).
-torch::Tensor DecodeImages(const torch::Tensor& pixels) {
-  constexpr double kMean = 0.1307;
-  constexpr double kDeviation = 0.3081;
-  return pixels.to(torch::kFloat).div_(255).sub_(kMean).div_(kDeviation);
-}
-
-// Tensors over the set's memory, which they keep alive.
-TensorData AsTensors(ImageSet images) {
-  const auto owner = std::make_shared<ImageSet>(std::move(images));
-  const auto count = static_cast<int64_t>(owner->size());
-  const auto keep_alive = [owner](void*) {};
-  TensorData data;
-  data.inputs = torch::from_blob(owner->pixels.data(), {count, int64_t{kImagePixels}}, keep_alive,
-                                 torch::kByte);
-  data.targets =
-      torch::from_blob(owner->labels.data(), {count}, keep_alive, torch::kByte).to(torch::kLong);
-  data.decode = DecodeImages;
-  return data;
-}
 
 // 784 - |hidden| - 10.
 std::unique_ptr<Workload> MakePerceptron(const Job& job, const std::string& data_dir,

@@ -67,11 +67,9 @@ class Dataset : public torch::data::datasets::BatchDataset<Dataset, Example> {
     shared_->disk.Read();
     if (shared_->decode_ns.count() > 0) std::this_thread::sleep_for(shared_->decode_ns);
     const std::vector<int64_t> rows(indices.begin(), indices.end());
-    const auto index = torch::tensor(rows, torch::kLong);
-    Example example(data_.decode(data_.inputs.index_select(0, index)),
-                    data_.targets.index_select(0, index));
+    Batch batch = Take(data_, torch::tensor(rows, torch::kLong));
     shared_->finished.fetch_add(1);
-    return example;
+    return {std::move(batch.input), std::move(batch.target)};
   }
 
   std::optional<size_t> size() const override { return static_cast<size_t>(data_.inputs.size(0)); }
@@ -112,6 +110,12 @@ class SharedSampler : public torch::data::samplers::Sampler<> {
 };
 
 }  // namespace
+
+Batch Take(const TensorData& data, const torch::Tensor& rows) {
+  const torch::Tensor target = data.targets.index_select(0, rows);
+  return {data.decode(data.inputs.index_select(0, rows)),
+          data.decode_target ? data.decode_target(target) : target};
+}
 
 class BatchLoader::Impl {
  public:

@@ -14,17 +14,22 @@
 namespace tutti::workloads {
 
 // Samples along dimension 0. |decode| turns the chosen rows of |inputs| into what the model
-// takes; it runs in the loader's threads and must not keep state.
+// takes; it runs in the loader's threads and must not keep state. |decode_target|, if set, does
+// the same for |targets|.
 struct TensorData {
   torch::Tensor inputs;
   torch::Tensor targets;
   std::function<torch::Tensor(torch::Tensor)> decode;
+  std::function<torch::Tensor(torch::Tensor)> decode_target = nullptr;
 };
 
 struct Batch {
   torch::Tensor input;
   torch::Tensor target;
 };
+
+// The samples of |rows| (of int64), decoded.
+Batch Take(const TensorData& data, const torch::Tensor& rows);
 
 // Used by one thread. Epochs are shuffled anew (DistributedRandomSampler) and follow each
 // other without a gap in the sequence of batches. The last batch of an epoch may be smaller.

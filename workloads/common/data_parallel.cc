@@ -22,6 +22,32 @@ std::vector<std::vector<size_t>> AssignBuckets(const std::vector<at::Tensor>& pa
   return indices;
 }
 
+// As torch's FP16CompressCommHook, for both half types: casts a bucket, all-reduces it and casts
+// the mean back.
+struct Compression {
+  c10::intrusive_ptr<c10d::ProcessGroup> group;
+  at::ScalarType type;
+};
+
+class CompressHook : public c10d::CppCommHookInterface<Compression> {
+ public:
+  using State = Compression;
+  explicit CompressHook(const State& state) : CppCommHookInterface(state) {}
+
+  c10::intrusive_ptr<c10::ivalue::Future> runHook(c10d::GradBucket& bucket) override {
+    at::Tensor full = bucket.getBuffer();
+    std::vector<at::Tensor> small = {full.to(state_.type).div_(state_.group->getSize())};
+    const auto work = state_.group->allreduce(small);
+    return work->getFuture()->then(
+        [full, small](c10::ivalue::Future& done) {
+          if (done.hasError()) std::rethrow_exception(done.exception_ptr());
+          full.copy_(small[0]);
+          return c10::IValue(full);
+        },
+        c10::TensorType::get());
+  }
+};
+
 }  // namespace
 
 DataParallel::BucketCaps DataParallel::CapsOf(int64_t bucket_bytes) {
@@ -29,7 +55,8 @@ DataParallel::BucketCaps DataParallel::CapsOf(int64_t bucket_bytes) {
 }
 
 DataParallel::DataParallel(std::vector<at::Tensor> parameters,
-                           c10::intrusive_ptr<c10d::ProcessGroup> group, BucketCaps caps)
+                           c10::intrusive_ptr<c10d::ProcessGroup> group, BucketCaps caps,
+                           at::ScalarType type)
     : parameters_(std::move(parameters)),
       group_(std::move(group)),
       bucket_indices_(AssignBuckets(parameters_, caps)) {
@@ -45,6 +72,9 @@ DataParallel::DataParallel(std::vector<at::Tensor> parameters,
       caps.first_bytes,
       /*skip_all_reduce_unused_params=*/false, /*use_python_reducer=*/false,
       std::vector<int64_t>{});
+  if (type != at::kFloat) {
+    reducer_->register_comm_hook(std::make_unique<CompressHook>(CompressHook::State{group_, type}));
+  }
 }
 
 void DataParallel::BeforeForward() {

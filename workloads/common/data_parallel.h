@@ -23,9 +23,10 @@ class DataParallel {
   // DistributedDataParallel's: a small first bucket, so that communication starts early.
   static BucketCaps CapsOf(int64_t bucket_bytes);
 
-  // Broadcasts rank 0's parameters to all ranks.
+  // Broadcasts rank 0's parameters to all ranks. Gradients travel as |type| (float, half or
+  // bfloat16).
   DataParallel(std::vector<at::Tensor> parameters, c10::intrusive_ptr<c10d::ProcessGroup> group,
-               BucketCaps caps);
+               BucketCaps caps, at::ScalarType type = at::kFloat);
 
   // At the start of a step. Rebuilds the buckets once, in the order in which gradients came.
   void BeforeForward();
@@ -34,7 +35,7 @@ class DataParallel {
   void BeforeBackward(const at::Tensor& loss);
 
   // After a backward of local gradients: all-reduces them now, bucket by bucket, and waits. For
-  // the fault late_allreduce; the sums are the same, only their overlap is lost.
+  // the fault late_allreduce; the sums are the same, only their overlap is lost. Uncompressed.
   void AllReduceNow();
 
   // For the fault mismatched_size: instead of the step's first all-reduce, one of |percent| of

@@ -47,16 +47,37 @@ void Add(const OwnOption& own, CLI::App& app) {
 
 }  // namespace
 
+void WithoutReducerFaults(std::vector<FaultKind>& kinds) {
+  std::erase_if(kinds, [](FaultKind kind) {
+    return kind == FaultKind::kSingleBucket || kind == FaultKind::kTinyBuckets ||
+           kind == FaultKind::kLateAllReduce || kind == FaultKind::kSkipCollective ||
+           kind == FaultKind::kMismatchedSize;
+  });
+}
+
 std::optional<int> ParseOptions(const std::string& name, const std::string& description, int argc,
                                 char** argv, Options& options, const std::vector<OwnOption>& own) {
   CLI::App app(description, name);
   app.option_defaults()->always_capture_default();
   std::vector<std::string> faults;
   app.add_option("--batch", options.batch, "Samples per step and rank")->check(CLI::PositiveNumber);
+  app.add_option("--accumulate", options.accumulate,
+                 "Batches per step; gradients are exchanged in the last")
+      ->check(CLI::PositiveNumber);
   app.add_option("--steps", options.steps, "Steps to train")->check(CLI::PositiveNumber);
+  app.add_option("--evaluate-every", options.evaluate_every,
+                 "Steps between evaluations on a tenth of the data, which is held out; 0: none")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--checkpoint-every", options.checkpoint_every,
+                 "Steps between checkpoints; 0: none")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--checkpoint-dir", options.checkpoint_dir, "Folder for checkpoints")
+      ->check(CLI::ExistingDirectory);
   for (const OwnOption& option : own) Add(option, app);
   app.add_option("--bucket-mb", options.bucket_mb, "Capacity of a gradient bucket in MiB")
       ->check(CLI::PositiveNumber);
+  app.add_option("--compress", options.compress, "Type that gradients travel as")
+      ->check(CLI::IsMember({"none", "fp16", "bf16"}));
   app.add_option("--workers", options.workers, "Threads of the data loader; 0: none")
       ->check(CLI::Range(0, 256));
   app.add_option("--lr", options.lr, "Learning rate")->check(CLI::PositiveNumber);

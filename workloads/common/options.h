@@ -27,9 +27,14 @@ struct OwnOption {
 struct Options {
   int64_t batch = 64;  // samples per step and rank
   int64_t steps = 60;
-  double bucket_mb = 25.0;  // capacity of a gradient bucket, MiB
-  int workers = 2;          // threads of the data loader
+  int64_t accumulate = 1;         // batches per step; gradients are exchanged in the last
+  double bucket_mb = 25.0;        // capacity of a gradient bucket, MiB
+  std::string compress = "none";  // gradients on their way: none, fp16, bf16
+  int workers = 2;                // threads of the data loader
   double lr = 0.01;
+  int64_t evaluate_every = 0;    // steps; 0: never
+  int64_t checkpoint_every = 0;  // steps; 0: never
+  std::string checkpoint_dir = ".";
   std::string backend = "gloo";
   int64_t seed = 1;
   int threads = 0;      // of one rank's operators; 0: 1 if ranks share the machine, else cores
@@ -38,6 +43,9 @@ struct Options {
   std::vector<FaultKind> carries{SharedFaults().begin(), SharedFaults().end()};
   std::vector<Fault> faults;
 };
+
+// Takes the faults of the gradient reducer out of |kinds|, for workloads that have none.
+void WithoutReducerFaults(std::vector<FaultKind>& kinds);
 
 // Fills |options| and what |own| points to. Returns the exit status if the program is to end now
 // (--help, or a mistake that has been reported on stderr), else nothing.

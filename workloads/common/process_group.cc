@@ -1,5 +1,6 @@
 #include "workloads/common/process_group.h"
 
+#include <algorithm>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
@@ -37,12 +38,42 @@ std::shared_ptr<::gloo::transport::Device> GlooDevice(const RankEnv& env) {
   return c10d::ProcessGroupGloo::createDefaultDevice();
 }
 
+// What a group is, beside the store that its members meet at.
+struct Membership {
+  int rank;  // of this process in the group
+  int size;
+  std::string name;
+  std::string description;
+  std::vector<uint64_t> global_ranks;  // by rank in the group
+};
+
 c10::intrusive_ptr<c10d::Backend> MakeGloo(const c10::intrusive_ptr<c10d::Store>& store,
-                                           const RankEnv& env, milliseconds timeout) {
+                                           const RankEnv& env, const Membership& membership,
+                                           milliseconds timeout) {
   auto options = c10d::ProcessGroupGloo::Options::create(timeout);
   options->devices.push_back(GlooDevice(env));
-  return c10::make_intrusive<c10d::ProcessGroupGloo>(store, env.rank, env.world_size,
+  options->global_ranks_in_group = membership.global_ranks;
+  options->group_name = membership.name;
+  return c10::make_intrusive<c10d::ProcessGroupGloo>(store, membership.rank, membership.size,
                                                      std::move(options));
+}
+
+c10::intrusive_ptr<c10d::ProcessGroup> MakeGroup(const c10::intrusive_ptr<c10d::Store>& store,
+                                                 const RankEnv& env, const Membership& membership,
+                                                 const std::string& backend, milliseconds timeout) {
+  using Group = c10d::ProcessGroup;
+  const bool nccl = backend == "nccl";
+  const int rank = membership.rank;
+  const int size = membership.size;
+  auto group = c10::make_intrusive<Group>(store, rank, size);
+  group->setBackend(
+      nccl ? c10::DeviceType::CUDA : c10::DeviceType::CPU,
+      nccl ? Group::BackendType::NCCL : Group::BackendType::GLOO,
+      nccl ? MakeNccl(store, rank, size, timeout) : MakeGloo(store, env, membership, timeout));
+  group->setDefaultBackend(nccl ? Group::BackendType::NCCL : Group::BackendType::GLOO);
+  group->setGroupName(membership.name);
+  group->setGroupDesc(membership.description);
+  return group;
 }
 
 }  // namespace
@@ -50,18 +81,19 @@ c10::intrusive_ptr<c10d::Backend> MakeGloo(const c10::intrusive_ptr<c10d::Store>
 c10::intrusive_ptr<c10d::ProcessGroup> JoinProcessGroup(const RankEnv& env,
                                                         const std::string& backend,
                                                         milliseconds timeout) {
-  using Group = c10d::ProcessGroup;
-  const bool nccl = backend == "nccl";
-  auto store = OpenStore(env, timeout);
-  auto group = c10::make_intrusive<Group>(store, env.rank, env.world_size);
-  group->setBackend(
-      nccl ? c10::DeviceType::CUDA : c10::DeviceType::CPU,
-      nccl ? Group::BackendType::NCCL : Group::BackendType::GLOO,
-      nccl ? MakeNccl(store, env.rank, env.world_size, timeout) : MakeGloo(store, env, timeout));
-  group->setDefaultBackend(nccl ? Group::BackendType::NCCL : Group::BackendType::GLOO);
-  group->setGroupName("0");  // the names that torch.distributed gives its first group
-  group->setGroupDesc("default_pg");
-  return group;
+  // The names that torch.distributed gives its first group.
+  const Membership all{env.rank, env.world_size, "0", "default_pg", {}};
+  return MakeGroup(OpenStore(env, timeout), env, all, backend, timeout);
+}
+
+c10::intrusive_ptr<c10d::ProcessGroup> JoinSubgroup(
+    const c10::intrusive_ptr<c10d::ProcessGroup>& world, const std::vector<int>& ranks,
+    const std::string& name, const RankEnv& env, const std::string& backend, milliseconds timeout) {
+  const auto own = std::find(ranks.begin(), ranks.end(), env.rank);
+  const Membership part{static_cast<int>(own - ranks.begin()), static_cast<int>(ranks.size()), name,
+                        name, std::vector<uint64_t>(ranks.begin(), ranks.end())};
+  auto store = c10::make_intrusive<c10d::PrefixStore>(name + "/", world->getStore());
+  return MakeGroup(store, env, part, backend, timeout);
 }
 
 }  // namespace tutti::workloads

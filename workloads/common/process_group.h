@@ -5,6 +5,7 @@
 #include <chrono>
 #include <string>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#include <vector>
 
 #include "workloads/common/rank_env.h"
 
@@ -17,6 +18,13 @@ namespace tutti::workloads {
 c10::intrusive_ptr<c10d::ProcessGroup> JoinProcessGroup(const RankEnv& env,
                                                         const std::string& backend,
                                                         std::chrono::milliseconds timeout);
+
+// A group of some of |world|'s ranks, among them this one. Each of them calls this with the same
+// |ranks| and |name|; names must differ, and so do those of groups without a common rank.
+c10::intrusive_ptr<c10d::ProcessGroup> JoinSubgroup(
+    const c10::intrusive_ptr<c10d::ProcessGroup>& world, const std::vector<int>& ranks,
+    const std::string& name, const RankEnv& env, const std::string& backend,
+    std::chrono::milliseconds timeout);
 
 }  // namespace tutti::workloads
 

@@ -26,52 +26,116 @@ DataParallel::BucketCaps Caps(const Job& job) {
   return DataParallel::CapsOf(job.faults.Amount(FaultKind::kTinyBuckets).value_or(bytes));
 }
 
+at::ScalarType TypeNamed(const std::string& compress) {
+  return compress == "fp16" ? at::kHalf : compress == "bf16" ? at::kBFloat16 : at::kFloat;
+}
+
+// Cuts the last tenth off |data| and returns it.
+TensorData HoldOutTenth(TensorData& data) {
+  const int64_t all = data.inputs.size(0);
+  const int64_t kept = all - all / 10;
+  TensorData held_out = data;
+  held_out.inputs = data.inputs.narrow(0, kept, all - kept);
+  held_out.targets = data.targets.narrow(0, kept, all - kept);
+  data.inputs = data.inputs.narrow(0, 0, kept);
+  data.targets = data.targets.narrow(0, 0, kept);
+  return held_out;
+}
+
 }  // namespace
 
-void Replica::Start(std::vector<at::Tensor> parameters, TensorData data,
+void Replica::Start(std::shared_ptr<torch::nn::Module> model, TensorData data,
                     std::string data_description) {
   const Options& options = job_.options;
   data_description_ = std::move(data_description);
-  parameters_ = std::move(parameters);
-  loader_.emplace(
-      std::move(data),
-      BatchLoader::Shape{options.batch, options.workers, job_.env.rank, job_.env.world_size},
-      job_.faults);
-  if (!job_.group) return;
-  data_parallel_.emplace(parameters_, job_.group, Caps(job_));
+  model_ = std::move(model);
+  model_->to(job_.device);
+  if (options.evaluate_every > 0) held_out_ = HoldOutTenth(data);
+  loader_.emplace(std::move(data),
+                  BatchLoader::Shape{options.batch, options.workers, share_.rank, share_.ranks},
+                  job_.faults);
+  if (!share_.group || exchange_ == Exchange::kOwn) return;
+  data_parallel_.emplace(model_->parameters(), share_.group, Caps(job_),
+                         TypeNamed(options.compress));
 }
 
+ReplicatedState Replica::Replicated() const { return {share_.group, model_->parameters()}; }
+
 StepResult Replica::Step(int64_t step) {
-  const Batch batch = loader_->Next();
-  tutti_batch(batch.input.size(0), 0);
-  const torch::Tensor loss = Forward(batch, step);
-  Backward(loss, step);
+  const int64_t batches = job_.options.accumulate;
+  int64_t samples = 0;
+  torch::Tensor loss;  // mean over the batches
+  for (int64_t i = 0; i < batches; ++i) {
+    const Batch batch = loader_->Next();
+    if (share_.counts_samples) tutti_batch(batch.input.size(0), Tokens(batch));
+    samples += batch.input.size(0);
+    const bool exchange = i + 1 == batches;
+    torch::Tensor part = Forward(batch, step, i == 0, exchange);
+    if (batches > 1) part = part / static_cast<double>(batches);
+    Backward(part, step, exchange);
+    loss = loss.defined() ? loss + part.detach() : part.detach();
+  }
   {
     const Phase phase(TUTTI_PHASE_OPTIMIZER);
     Update(step);
   }
-  return {loss.item<double>(), batch.input.size(0)};
+  return {loss.item<double>(), samples};
 }
 
-torch::Tensor Replica::Forward(const Batch& batch, int64_t step) {
+Batch Replica::OnDevice(const Batch& batch) const {
+  return {batch.input.to(job_.device), batch.target.to(job_.device)};
+}
+
+torch::Tensor Replica::Forward(const Batch& batch, int64_t step, bool first, bool exchange) {
   const Phase phase(TUTTI_PHASE_FORWARD);
-  if (data_parallel_) data_parallel_->BeforeForward();
-  InjectIntoForward(job_, step);
-  return Loss({batch.input.to(job_.device), batch.target.to(job_.device)});
+  if (data_parallel_ && exchange) data_parallel_->BeforeForward();
+  if (first) InjectIntoForward(job_, step);
+  return Loss(OnDevice(batch), step);
 }
 
-void Replica::Backward(const torch::Tensor& loss, int64_t step) {
+void Replica::Backward(const torch::Tensor& loss, int64_t step, bool exchange) {
   const Phase phase(TUTTI_PHASE_BACKWARD);
+  const torch::Tensor scaled = Scaled(loss);
+  if (data_parallel_ && exchange) {
+    BackwardAndExchange(scaled, step);
+  } else {
+    scaled.backward();
+  }
+  AfterBackward(step, exchange);
+}
+
+void Replica::BackwardAndExchange(const torch::Tensor& loss, int64_t step) {
   const bool late = job_.faults.Has(FaultKind::kLateAllReduce, step);
   const auto stay_away_ns = job_.faults.Amount(FaultKind::kSkipCollective, step);
   const auto percent = job_.faults.Amount(FaultKind::kMismatchedSize, step);
-  const bool stops = stay_away_ns || percent;
-  if (data_parallel_ && !late && !stops) data_parallel_->BeforeBackward(loss);
+  if (!late && !stay_away_ns && !percent) data_parallel_->BeforeBackward(loss);
   loss.backward();
-  if (data_parallel_ && stay_away_ns) StayAway(std::chrono::nanoseconds(*stay_away_ns), step);
-  if (data_parallel_ && percent) data_parallel_->AllReduceShare(*percent);
-  if (data_parallel_ && late) data_parallel_->AllReduceNow();
+  if (stay_away_ns) StayAway(std::chrono::nanoseconds(*stay_away_ns), step);
+  if (percent) data_parallel_->AllReduceShare(*percent);
+  if (late) data_parallel_->AllReduceNow();
 }
+
+std::optional<double> Replica::Evaluate() {
+  if (!held_out_.inputs.defined()) return std::nullopt;
+  const torch::NoGradGuard no_grad;
+  // As many on each rank, for the sake of collectives in the model.
+  const int64_t each = held_out_.inputs.size(0) / share_.ranks;
+  const torch::Tensor rows =
+      torch::arange(share_.rank * each, (share_.rank + 1) * each, torch::kLong);
+  torch::Tensor sums = torch::zeros({2}, torch::dtype(torch::kDouble));
+  model_->eval();
+  for (const torch::Tensor& part : rows.split(job_.options.batch)) {
+    const Batch batch = OnDevice(Take(held_out_, part));
+    sums[0] += Loss(batch, kNoStep).item<double>() * static_cast<double>(part.size(0));
+    sums[1] += part.size(0);
+  }
+  model_->train();
+  std::vector<torch::Tensor> all = {sums.to(job_.device)};
+  if (share_.group) share_.group->allreduce(all)->wait();
+  return (all[0][0] / all[0][1]).item<double>();
+}
+
+void Replica::Save(torch::serialize::OutputArchive& archive) const { model_->save(archive); }
 
 std::string Replica::Summary() const {
   return data_parallel_ ? std::to_string(data_parallel_->buckets()) + " buckets" : "";

@@ -15,37 +15,74 @@
 #include "workloads/common/job.h"
 #include "workloads/common/workload.h"
 
+namespace torch::nn {
+class Module;
+}
+
 namespace tutti::workloads {
 
-// The step that all data-parallel workloads share. A derived class makes its model, gives its
-// parameters to Start and says what a loss is and what an update.
+// The step that all data-parallel workloads share. A derived class makes its model, gives it to
+// Start and says what a loss is and what an update.
 class Replica : public Workload {
  public:
-  explicit Replica(const Job& job) : job_(job) {}
+  // Which of the job's samples this rank trains on, and with whom it shares parameters.
+  struct Share {
+    c10::intrusive_ptr<c10d::ProcessGroup> group;  // null: nobody
+    int rank = 0;
+    int ranks = 1;
+    bool counts_samples = true;  // false if another rank does, which trains on the same
+  };
+  // Who makes replicas equal: c10d's Reducer during backward, or the derived class.
+  enum class Exchange { kReducer, kOwn };
+
+  explicit Replica(const Job& job, Exchange exchange = Exchange::kReducer)
+      : Replica(job, exchange, {job.group, job.env.rank, job.env.world_size}) {}
+  Replica(const Job& job, Exchange exchange, Share share)
+      : job_(job), exchange_(exchange), share_(std::move(share)) {}
 
   std::string DataDescription() const override { return data_description_; }
   StepResult Step(int64_t step) override;
-  ReplicatedState Replicated() const override { return {job_.group, parameters_}; }
+  ReplicatedState Replicated() const override;
+  std::optional<double> Evaluate() override;
+  void Save(torch::serialize::OutputArchive& archive) const override;
+  bool saves() const override { return share_.rank == 0; }
   std::string Summary() const override;
 
  protected:
-  // Once, at the end of the derived class's constructor: |parameters| are on the job's device.
-  void Start(std::vector<at::Tensor> parameters, TensorData data, std::string data_description);
+  // Once, at the end of the derived class's constructor. Moves |model| to the job's device.
+  void Start(std::shared_ptr<torch::nn::Module> model, TensorData data,
+             std::string data_description);
 
-  // The mean loss of a batch that is on the job's device.
-  virtual torch::Tensor Loss(const Batch& batch) = 0;
+  // The mean loss of a batch that is on the job's device. |step| is kNoStep in an evaluation.
+  static constexpr int64_t kNoStep = -1;
+  virtual torch::Tensor Loss(const Batch& batch, int64_t step) = 0;
 
-  // Applies the gradients and drops them.
+  // What backward starts from; the loss itself if gradients need no scaling.
+  virtual torch::Tensor Scaled(const torch::Tensor& loss) { return loss; }
+
+  // At the end of each backward; |exchange|: of the last in the step.
+  virtual void AfterBackward(int64_t /*step*/, bool /*exchange*/) {}
+
+  // Applies the gradients, which are those of Scaled(loss) on average over ranks, and drops them.
   virtual void Update(int64_t step) = 0;
+
+  // Of a batch; 0: it has samples but no tokens.
+  virtual int64_t Tokens(const Batch&) const { return 0; }
 
   const Job& job_;
 
  private:
-  torch::Tensor Forward(const Batch& batch, int64_t step);
-  void Backward(const torch::Tensor& loss, int64_t step);
+  const Exchange exchange_;
+  const Share share_;
+  // |exchange|: it is the last batch of the step, in which gradients are all-reduced.
+  torch::Tensor Forward(const Batch& batch, int64_t step, bool first, bool exchange);
+  void Backward(const torch::Tensor& loss, int64_t step, bool exchange);
+  void BackwardAndExchange(const torch::Tensor& loss, int64_t step);
+  Batch OnDevice(const Batch& batch) const;
 
+  std::shared_ptr<torch::nn::Module> model_;
   std::string data_description_;
-  std::vector<at::Tensor> parameters_;
+  TensorData held_out_;
   std::optional<BatchLoader> loader_;
   std::optional<DataParallel> data_parallel_;
 };

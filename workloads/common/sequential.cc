@@ -5,12 +5,11 @@ namespace tutti::workloads {
 SequentialReplica::SequentialReplica(const Job& job, torch::nn::Sequential model, LossFunction loss,
                                      TensorData data, std::string data_description)
     : Replica(job), model_(std::move(model)), loss_(loss) {
-  model_->to(job.device);
+  Start(model_.ptr(), std::move(data), std::move(data_description));
   optimizer_.emplace(model_->parameters(), torch::optim::SGDOptions(job.options.lr));
-  Start(model_->parameters(), std::move(data), std::move(data_description));
 }
 
-torch::Tensor SequentialReplica::Loss(const Batch& batch) {
+torch::Tensor SequentialReplica::Loss(const Batch& batch, int64_t) {
   return loss_(model_->forward(batch.input), batch.target);
 }
 

@@ -19,7 +19,7 @@ class SequentialReplica : public Replica {
                     std::string data_description);
 
  protected:
-  torch::Tensor Loss(const Batch& batch) override;
+  torch::Tensor Loss(const Batch& batch, int64_t step) override;
   void Update(int64_t step) override;
 
  private:

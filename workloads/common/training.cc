@@ -11,6 +11,7 @@
 #include "tracer/annotate.h"
 #include "workloads/common/data_parallel.h"
 #include "workloads/common/nccl_module.h"
+#include "workloads/common/phase.h"
 #include "workloads/common/process_group.h"
 #include "workloads/common/rank_env.h"
 
@@ -23,8 +24,11 @@ constexpr int64_t kReportEverySteps = 10;
 
 class Trainer {
  public:
-  Trainer(const Job& job, Workload& workload)
-      : job_(job), workload_(workload), reports_(job.env.rank == workload.reporter()) {}
+  Trainer(std::string name, const Job& job, Workload& workload)
+      : name_(std::move(name)),
+        job_(job),
+        workload_(workload),
+        reports_(job.env.rank == workload.reporter()) {}
 
   void Train() {
     for (int64_t step = 0; step < job_.options.steps; ++step) {
@@ -84,11 +88,37 @@ class Trainer {
   void Step(int64_t step) {
     const StepResult result = workload_.Step(step);
     samples_ += result.samples;
-    if (!result.loss) return;
-    losses_.push_back(*result.loss);
-    tutti_counter("loss", *result.loss);
+    if (result.loss) {
+      losses_.push_back(*result.loss);
+      tutti_counter("loss", *result.loss);
+    }
+    const Options& options = job_.options;
+    if (IsDue(options.checkpoint_every, step)) SaveCheckpoint(step);
+    if (IsDue(options.evaluate_every, step)) Evaluate(step);
   }
 
+  static bool IsDue(int64_t every, int64_t step) { return every > 0 && (step + 1) % every == 0; }
+
+  void SaveCheckpoint(int64_t step) {
+    if (!workload_.saves()) return;
+    const Phase phase(TUTTI_PHASE_CHECKPOINT);
+    const std::string path = job_.options.checkpoint_dir + "/" + name_ + "-step" +
+                             std::to_string(step + 1) + "-rank" + std::to_string(job_.env.rank) +
+                             ".pt";
+    torch::serialize::OutputArchive archive;
+    workload_.Save(archive);
+    archive.save_to(path);
+  }
+
+  void Evaluate(int64_t step) {
+    const Phase phase(TUTTI_PHASE_EVALUATION);
+    const std::optional<double> loss = workload_.Evaluate();
+    if (!loss) return;
+    tutti_counter("held_out_loss", *loss);
+    if (reports_) std::printf("step %4" PRId64 "  held-out loss %.4f\n", step + 1, *loss);
+  }
+
+  const std::string name_;
   const Job& job_;
   Workload& workload_;
   const bool reports_;
@@ -138,7 +168,7 @@ bool Run(const std::string& name, const Options& options, const RankEnv& env,
   torch::manual_seed(static_cast<uint64_t>(options.seed));
   const std::unique_ptr<Workload> workload = make(job);
   if (env.rank == 0) Announce(name, workload->DataDescription(), job);
-  Trainer trainer(job, *workload);
+  Trainer trainer(name, job, *workload);
   trainer.Train();
   const bool equal = trainer.CheckParameters();
   trainer.Report();

@@ -11,6 +11,10 @@
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <vector>
 
+namespace torch::serialize {
+class OutputArchive;
+}
+
 namespace tutti::workloads {
 
 struct StepResult {
@@ -37,6 +41,14 @@ class Workload {
   virtual StepResult Step(int64_t step) = 0;
 
   virtual ReplicatedState Replicated() const = 0;
+
+  // Mean loss of the held-out samples, the same on all ranks; nothing if there are none. The phase
+  // has been marked.
+  virtual std::optional<double> Evaluate() { return std::nullopt; }
+
+  // Writes what this rank would need to go on; called on those ranks that are to |save|.
+  virtual void Save(torch::serialize::OutputArchive& archive) const = 0;
+  virtual bool saves() const = 0;
 
   // The rank that reports the loss; the same on all ranks.
   virtual int reporter() const { return 0; }

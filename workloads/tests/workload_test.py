@@ -7,38 +7,19 @@ all-gather that compares the parameters at the end. mnist_mlp: b0 = 3, b = 2; li
 """
 import os
 import pathlib
-import re
 import struct
 import subprocess
 import tempfile
 import unittest
 
 import ranks
+from jobs import PROGRAMS, Report
 
-PROGRAMS = pathlib.Path(os.environ["TUTTI_WORKLOAD_DIR"])
 GENERATED = {"TUTTI_CACHE": "/nonexistent"}  # no digits there: the generated set of 2048
 
 
 def collectives(steps, first, later):
     return 1 + first + 2 + later * (steps - 1) + 1
-
-
-class Report:
-    """What rank 0 printed."""
-
-    def __init__(self, text):
-        self.text = text
-        first, last = re.search(r"^loss ([\d.]+) -> ([\d.]+)", text, re.M).groups()
-        self.first_loss, self.last_loss = float(first), float(last)
-        self.step_ms = float(re.search(r"^step time median ([\d.]+) ms", text, re.M)[1])
-        self.steps, self.samples = map(
-            int, re.search(r"^rank 0: (\d+) steps, (\d+) samples", text, re.M).groups()
-        )
-        counted = re.search(r"(\d+) buckets, (\d+) collectives$", text, re.M)
-        self.buckets, self.collectives = map(int, counted.groups()) if counted else (0, 0)
-        equal = re.search(r"^parameters equal on (\d+) ranks?: checksum (\w+)$", text, re.M)
-        self.equal_ranks = int(equal[1]) if equal else 0
-        self.checksum = equal[2] if equal else None
 
 
 class WorkloadTest(unittest.TestCase):

@@ -1,0 +1,122 @@
+"""Runs the larger workloads with real ranks: they learn, replicas stay equal, a model that is
+divided learns as one that isn't, and the trace has as many collectives as README.md says."""
+import pathlib
+import tempfile
+import unittest
+
+from jobs import JobTest
+
+
+def ddp(steps, buckets):
+    """Calls of a data-parallel run: the parameters and, twice, the new buckets are broadcast, and
+    checksums are gathered at the end."""
+    return {"broadcast": 3, "all_reduce": buckets * steps, "all_gather": 1}
+
+
+class ModelsTest(JobTest):
+    def test_gpt_learns_and_has_the_collectives_of_ddp(self):
+        report, calls, described = self.record("gpt", "--steps", 30)
+        self.assertEqual(report.equal_ranks, 2)
+        self.assertLess(report.last_loss, 0.85 * report.first_loss)
+        self.assertEqual(report.samples, 30 * 8)
+        self.assertEqual(calls, [ddp(30, buckets=2)] * 2)
+        self.assertEqual(described["run"]["steps"], 30)
+
+    def test_gpt_accumulates_without_collectives_of_its_own(self):
+        report, calls, _ = self.record("gpt", "--steps", 6, "--accumulate", 3)
+        self.assertEqual(calls, [ddp(6, buckets=2)] * 2)
+        self.assertEqual(report.samples, 6 * 3 * 8)
+
+    def test_gpt_in_lower_precision_learns_as_well(self):
+        full = self.train("gpt", "--steps", 20)
+        for options in (["--amp", "bf16"], ["--compress", "fp16"], ["--compress", "bf16"]):
+            half = self.train("gpt", "--steps", 20, *options)
+            self.assertEqual(half.equal_ranks, 2)
+            self.assertNotEqual(half.checksum, full.checksum)
+            self.assertAlmostEqual(half.losses[-1], full.losses[-1], delta=0.05)
+
+    def test_gpt_in_fp16_scales_its_loss(self):
+        # On the CPU fp16 is slow: the smallest model that has something to learn.
+        small = ["--steps", 10, "--width", 16, "--heads", 2, "--layers", 1, "--context", 16]
+        full = self.train("gpt", *small)
+        half = self.train("gpt", *small, "--amp", "fp16")
+        self.assertEqual(half.equal_ranks, 2)
+        self.assertNotEqual(half.checksum, full.checksum)
+        self.assertAlmostEqual(half.losses[-1], full.losses[-1], delta=0.05)
+
+    def test_gpt_computes_the_same_with_checkpointing(self):
+        plain = self.train("gpt", "--steps", 10)
+        self.assertEqual(self.train("gpt", "--steps", 10, "--checkpointing").checksum,
+                         plain.checksum)
+        self.assertEqual(self.train("gpt", "--steps", 10, "--inject", "recompute").checksum,
+                         plain.checksum)
+        one_by_one = self.train("gpt", "--steps", 10, "--inject", "per_parameter_optimizer")
+        self.assertAlmostEqual(one_by_one.losses[-1], plain.losses[-1], delta=0.001)
+        bf16 = ["--steps", 10, "--amp", "bf16", "--inject", "fp32"]
+        self.assertEqual(self.train("gpt", *bf16).checksum, plain.checksum)
+
+    def test_gpt_evaluates_and_writes_checkpoints(self):
+        with tempfile.TemporaryDirectory() as folder:
+            report, calls, described = self.record(
+                "gpt", "--steps", 20, "--context", 32, "--evaluate-every", 10,
+                "--checkpoint-every", 8, "--checkpoint-dir", folder)
+            self.assertEqual(sorted(file.name for file in pathlib.Path(folder).iterdir()),
+                             ["gpt-step16-rank0.pt", "gpt-step8-rank0.pt"])
+        self.assertEqual(len(report.held_out), 2)
+        self.assertLess(report.held_out[1], report.held_out[0])
+        self.assertEqual(calls[0]["all_reduce"], 2 * 20 + 2)
+
+    def test_pipeline_computes_what_one_rank_does(self):
+        # Divided by 1, 2 and 4, by either schedule, and in two replicas with half of the batch.
+        options = ["--steps", 10, "--micro-batches", 4, "--threads", 1]
+        alone = self.train("pipeline", *options, world=1)
+        for world, schedule in [(2, "1f1b"), (2, "gpipe"), (4, "1f1b")]:
+            divided = self.train("pipeline", *options, "--schedule", schedule, world=world)
+            self.assertEqual(divided.losses, alone.losses)
+        replicated = self.train("pipeline", *options, "--replicas", 2, "--batch", 8, world=4)
+        self.assertEqual(replicated.equal_ranks, 2)
+
+    def test_pipeline_learns_by_sends_and_receives_alone(self):
+        for schedule in ["1f1b", "gpipe"]:
+            report, calls, described = self.record(
+                "pipeline", "--steps", 20, "--micro-batches", 4, "--schedule", schedule, world=3)
+            self.assertLess(report.last_loss, 0.95 * report.first_loss)
+            per_neighbour = {"send": 4 * 20, "recv": 4 * 20}
+            two_neighbours = {"send": 2 * 4 * 20, "recv": 2 * 4 * 20}
+            self.assertEqual(calls, [per_neighbour, two_neighbours, per_neighbour])
+            self.assertEqual(described["run"]["steps"], 20)
+
+    def test_pipeline_replicas_all_reduce_once_a_step(self):
+        report, calls, _ = self.record("pipeline", "--steps", 6, "--micro-batches", 2,
+                                       "--replicas", 2, world=4)
+        self.assertEqual(report.equal_ranks, 2)
+        each = {"send": 2 * 6, "recv": 2 * 6, "all_reduce": 6, "all_gather": 1}
+        self.assertEqual(calls, [each] * 4)
+
+    def test_pipeline_imbalance_slows_one_stage_and_computes_the_same(self):
+        options = ["--steps", 10, "--micro-batches", 4]
+        clean = self.train("pipeline", *options)
+        faulty = self.train("pipeline", *options, "--inject", "pipeline_imbalance:300%@1")
+        self.assertEqual(faulty.losses, clean.losses)
+        self.assertGreater(faulty.step_ms, 1.3 * clean.step_ms)
+
+    def test_zero_computes_what_ddp_does(self):
+        # Sums of gradients differ by their order only.
+        ddp_run = self.train("gpt", "--steps", 20, "--bucket-mb", 1)
+        report, calls, _ = self.record("zero", "--steps", 20, "--bucket-mb", 1)
+        self.assertEqual(report.equal_ranks, 2)
+        for sharded, whole in zip(report.losses, ddp_run.losses):
+            self.assertAlmostEqual(sharded, whole, delta=0.002)
+        each = report.buckets * 20
+        self.assertEqual(calls, [{"reduce_scatter": each, "all_gather": each + 1}] * 2)
+
+    def test_zero_on_three_ranks_with_uneven_parts(self):
+        report = self.train("zero", "--steps", 12, "--width", 36, "--heads", 3, "--bucket-mb", 0.05,
+                            world=3)
+        self.assertEqual(report.equal_ranks, 3)
+        self.assertGreater(report.buckets, 1)
+        self.assertLess(report.last_loss, report.first_loss)
+
+
+if __name__ == "__main__":
+    unittest.main()
