@@ -98,6 +98,16 @@ viewer::ReplayOpener OpenerOf(const std::string& run, const std::string& analysi
   };
 }
 
+// Sets `run` to where the run is and `analysis` to its derived tables.
+Status Open(const AnalysisArguments& arguments, std::string* run, std::string* analysis) {
+  TUTTI_ASSIGN_OR_RETURN(*run, OpenRun(*run));
+  analyzer::AnalyzeOptions analyze = WithProgress();
+  arguments.ApplyTo(analyze);
+  TUTTI_ASSIGN_OR_RETURN(const analyzer::Analysis made, analyzer::EnsureAnalyzed(*run, analyze));
+  *analysis = made.path;
+  return OkStatus();
+}
+
 Status View(ViewArguments& arguments) {
   viewer::ViewOptions& options = arguments.options;
   TUTTI_RETURN_IF_ERROR(ParseSize(arguments.size, &options));
@@ -106,16 +116,15 @@ Status View(ViewArguments& arguments) {
     return UsageError("--png, --dump-scene and --script need --offscreen");
   }
   options.title = options.run;
-  TUTTI_ASSIGN_OR_RETURN(options.run, OpenRun(options.run));
-  analyzer::AnalyzeOptions analyze = WithProgress();
-  arguments.analysis.ApplyTo(analyze);
-  TUTTI_ASSIGN_OR_RETURN(const analyzer::Analysis analysis,
-                         analyzer::EnsureAnalyzed(options.run, analyze));
-  options.analysis = analysis.path;
+  options.title_b = options.run_b;
+  TUTTI_RETURN_IF_ERROR(Open(arguments.analysis, &options.run, &options.analysis));
+  if (!options.run_b.empty()) {
+    TUTTI_RETURN_IF_ERROR(Open(arguments.analysis, &options.run_b, &options.analysis_b));
+  }
   // Without progress: it opens beside a window.
   analyzer::WhatIfOptions replay;
   arguments.analysis.ApplyTo(replay.analyze);
-  options.open_replay = OpenerOf(options.run, analysis.path, replay);
+  options.open_replay = OpenerOf(options.run, options.analysis, replay);
   if (!options.offscreen) options.layout_file = LayoutFile();
   return viewer::View(options);
 }
@@ -125,6 +134,9 @@ void AddOptions(CLI::App& view, ViewArguments& arguments) {
   view.add_option("run", options.run, "A run's folder, one trace, or files of other tools")
       ->required()
       ->option_text("RUN|FILE");
+  view.add_option("run_b", options.run_b,
+                  "A second one beside it, step by step: what differs, rank by rank")
+      ->option_text("RUN_B");
   view.add_option("--goto", options.go_to,
                   "Where to begin: a rank and a step, also a row of kernel, cpu_op or range in the "
                   "rank's file")

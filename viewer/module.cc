@@ -7,6 +7,7 @@
 
 #include "viewer/app/script.h"
 #include "viewer/app/state.h"
+#include "viewer/model/two_runs.h"
 #include "viewer/platform/player.h"
 #include "viewer/platform/window.h"
 #include "viewer/viewer.h"
@@ -36,11 +37,20 @@ Status MakePictures(State* state, const ViewOptions& options,
   return options.png.empty() ? OkStatus() : WritePng(player->Picture(), options.png);
 }
 
-Status RunViewer(const ViewOptions& options) {
-  TUTTI_ASSIGN_OR_RETURN(const std::vector<ScriptLine> script, ReadScript(options.script));
+Result<RunSummary> ReadRuns(const ViewOptions& options) {
   TUTTI_ASSIGN_OR_RETURN(RunSummary summary, ReadRunSummary(options.analysis, options.run));
   summary.title = options.title;
+  if (options.run_b.empty()) return summary;
+  TUTTI_ASSIGN_OR_RETURN(RunSummary other, ReadRunSummary(options.analysis_b, options.run_b));
+  other.title = options.title_b;
+  return MergeRuns(std::move(summary), std::move(other));
+}
+
+Status RunViewer(const ViewOptions& options) {
+  TUTTI_ASSIGN_OR_RETURN(const std::vector<ScriptLine> script, ReadScript(options.script));
+  TUTTI_ASSIGN_OR_RETURN(RunSummary summary, ReadRuns(options));
   State state(std::make_unique<Session>(std::move(summary), 0), options.open_replay);
+  if (state.summary().has_two_runs()) state.Raise(Panel::kCompare);
   state.is_dark = !options.light;
   if (options.offscreen) return MakePictures(&state, options, script);
   if (!options.go_to.empty()) {

@@ -15,9 +15,12 @@ struct ViewOptions {
   std::string run;       // a run's folder, or one trace
   std::string analysis;  // its derived tables
   std::string title;     // what the user called it
-  std::string go_to;     // "RANK:STEP" or "RANK:STEP:ROW" to begin at, "" the whole run
-  bool light = false;    // colours
-  double scale = 1;      // of all sizes; 0: as the screen wants it
+  std::string run_b;     // the same of a second run beside it, "" none
+  std::string analysis_b;
+  std::string title_b;
+  std::string go_to;   // "RANK:STEP" or "RANK:STEP:ROW" to begin at, "" the whole run
+  bool light = false;  // colours
+  double scale = 1;    // of all sizes; 0: as the screen wants it
 
   // Without a window: draws `width` × `height` pixels and ends.
   bool offscreen = false;

@@ -161,6 +161,27 @@ class Offscreen(Case):
                           "--dump-scene", "-")
         self.assertIn("compute gemm_kernel", done.stdout)
 
+    def test_two_runs_stand_side_by_side(self):
+        other = self.folder / "other"
+        self.tutti("import", self.folder / "traces" / "rank1.json", "-o", other)
+        text = self.view(other, "--size", "1600x1600", "--dump-scene", "-").stdout
+        rows = [line.strip() for line in text.splitlines()]
+        ranks = [row.split("  ")[0] for row in rows if row[2:].startswith(("A rank", "B rank"))]
+        self.assertEqual(ranks, ["- A rank 0", "- A rank 1", "- B rank 1"])
+        self.assertIn("step of B minus A", text)
+        # What differs is nothing: it is the same rank.
+        deltas = [row for row in rows if ") A " in row]
+        self.assertEqual(len(deltas), 3, text)
+        for delta in deltas:
+            a, b = delta.split(") A ")[1].split(", B ")
+            self.assertEqual(a, b)
+
+    def test_the_replay_is_handed_in(self):
+        script = self.folder / "script"
+        script.write_text("command critical-path\ncommand what-if\n")
+        text = self.view("--script", script, "--dump-scene", "-").stdout
+        self.assertIn("path [", text)
+
     def test_options_that_need_each_other(self):
         self.tutti("view", self.run_path, "--png", "a.png", code=2)
         self.view("--size", "10", code=2)

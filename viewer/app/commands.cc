@@ -130,6 +130,7 @@ constexpr std::array kCommands = {
             [](S s, P) { s.Raise(Panel::kHang); }},
     Command{"what-if", "What if: how long a step would take", "Window", "8",
             [](S s, P) { s.Raise(Panel::kWhatIf); }},
+    Command{"compare", "Compare two runs", "Window", "9", [](S s, P) { s.Raise(Panel::kCompare); }},
     Command{"critical-path", "Critical path, on or off", "Window", "C",
             [](S s, P) { s.ShowPath(!s.shows_path()); }},
     Command{"palette", "Command palette", "Window", "Ctrl+Shift+P",

@@ -11,6 +11,15 @@ constexpr size_t kMostPlaces = 200;  // to come back to
 
 }  // namespace
 
+std::array<bool, kPanels> PanelsAtFirst() {
+  std::array<bool, kPanels> shows = {};
+  for (const Panel panel :
+       {Panel::kFindings, Panel::kDetails, Panel::kHeatMap, Panel::kCollective, Panel::kEvents}) {
+    shows[static_cast<size_t>(panel)] = true;
+  }
+  return shows;
+}
+
 State::State(std::unique_ptr<Session> session, ReplayOpener opener)
     : session_(std::move(session)), reader_(session_->summary()), replay_(std::move(opener)) {
   ranks_.resize(summary().ranks.size());
@@ -25,6 +34,7 @@ void State::WaitUntilLoaded() {
 void State::Update() {
   if (const size_t version = replay_.version(); version != replay_version_) {
     replay_version_ = version;
+    TakePath();
     scene_is_stale_ = scene_is_stale_ || shows_path_;
   }
   const size_t loaded = session_->loaded();
@@ -146,8 +156,8 @@ const Scene& State::scene() {
   const RowTree& rows = tree();
   if (scene_is_stale_) {
     scene_ = BuildScene(summary(), ranks_, rows, {viewport_, scroll_y_, height_px_});
-    if (const auto facts = replay_.facts(); shows_path_ && facts != nullptr) {
-      scene_.path = MarkPath(facts->path, summary(), ranks_, session_->names(), scene_);
+    if (shows_path_) {
+      scene_.path = MarkPath(path_, summary(), ranks_, session_->names(), scene_);
     }
     scene_is_stale_ = false;
     ++scenes_built_;
@@ -317,6 +327,18 @@ const RangeTotals& State::range_totals() {
   return totals_;
 }
 
+// Where two runs share the axis, the path is that of run A.
+void State::TakePath() {
+  const auto facts = replay_.facts();
+  if (facts == nullptr || !path_.empty()) return;
+  path_ = facts->path;
+  for (PathPiece& piece : path_) {
+    const int64_t length = piece.end_ns - piece.begin_ns;
+    piece.begin_ns = summary().times_a(piece.begin_ns);
+    piece.end_ns = piece.begin_ns + length;
+  }
+}
+
 void State::ShowPath(bool shows) {
   shows_path_ = shows;
   if (shows) replay_.Open();
@@ -327,7 +349,9 @@ std::optional<int64_t> State::SlackOf(const EventRef& ref) const {
   const auto facts = replay_.facts();
   const auto event = EventAt(ranks_, ref);
   if (facts == nullptr || !event.has_value()) return std::nullopt;
-  return facts->SlackAt(summary().ranks[ref.rank].rank, event->end_ns);
+  const int64_t begin_ns = summary().times_a.Back(event->begin_ns);
+  return facts->SlackAt(summary().ranks[ref.rank].rank,
+                        begin_ns + (event->end_ns - event->begin_ns));
 }
 
 }  // namespace tutti::viewer

@@ -2,6 +2,7 @@
 // window. The interface and scripts call the same functions. One thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -52,8 +53,12 @@ enum class Panel : uint8_t {
   kPalette,
   kHang,
   kWhatIf,
+  kCompare,
 };
-inline constexpr size_t kPanels = 12;
+inline constexpr size_t kPanels = 13;
+
+// Findings, details, the heat map, collectives and events.
+std::array<bool, kPanels> PanelsAtFirst();
 
 class State {
  public:
@@ -147,8 +152,7 @@ class State {
   Status GoToPlace(const std::string& text);
 
   bool is_dark = true;
-  bool shows_panel[kPanels] = {true, true,  false, false, true, true,
-                               true, false, false, false, false};
+  std::array<bool, kPanels> shows_panel = PanelsAtFirst();
   bool& Shows(Panel panel) { return shows_panel[static_cast<size_t>(panel)]; }
   // Shows a panel in front of those that share its place.
   void Raise(Panel panel) {
@@ -166,6 +170,7 @@ class State {
   void BringRowOnScreen(const EventRef& ref);
   void InvalidateRows();
   void UpdateExtent();
+  void TakePath();
 
   std::unique_ptr<Session> session_;
   RankTraces ranks_;
@@ -202,6 +207,7 @@ class State {
   SearchState search_;
 
   bool shows_path_ = false;
+  std::vector<PathPiece> path_;  // on the axis
   size_t replay_version_ = 0;
   ReplayRunner replay_;  // last: its thread ends first
 };

@@ -22,7 +22,8 @@ void State::GoToStep(int64_t step, std::optional<int64_t> rank) {
   if (step < 0 || step >= static_cast<int64_t>(summary().steps.size())) return;
   const schema::RunStepRow& row = summary().steps[static_cast<size_t>(step)];
   TimeRange range{row.begin_ns, row.end_ns};
-  if (rank.has_value()) {
+  // Of two runs the step of the longer one is shown.
+  if (rank.has_value() && !summary().has_two_runs()) {
     if (const schema::StepWindowRow* window = summary().FindWindow(*rank, step)) {
       range = {window->begin_ns, window->end_ns};
     }
@@ -170,12 +171,16 @@ Status State::GoToPlace(const std::string& text) {
   const size_t first = text.find(':');
   if (first == std::string::npos) return usage;
   const size_t second = text.find(':', first + 1);
-  const auto rank = ParseNumber(std::string_view(text).substr(0, first));
+  const bool is_of_b = summary().has_two_runs() && text.starts_with("B");
+  const bool has_letter = summary().has_two_runs() && (is_of_b || text.starts_with("A"));
+  auto rank =
+      ParseNumber(std::string_view(text).substr(has_letter ? 1 : 0, first - (has_letter ? 1 : 0)));
+  if (rank.has_value() && is_of_b) *rank += kFirstRankOfB;
   const auto number = ParseNumber(std::string_view(text).substr(
       first + 1, second == std::string::npos ? std::string::npos : second - first - 1));
   if (!rank.has_value() || !number.has_value()) return usage;
   const std::optional<size_t> slot = summary().SlotOf(*rank);
-  if (!slot.has_value()) return NotFoundError("no rank " + std::to_string(*rank) + " in this run");
+  if (!slot.has_value()) return NotFoundError("no " + summary().RankName(*rank) + " in this run");
   const std::optional<int64_t> step = summary().StepNumbered(*number);
   if (!step.has_value())
     return NotFoundError("no step " + std::to_string(*number) + " in this run");
@@ -191,8 +196,7 @@ Status State::GoToPlace(const std::string& text) {
       return OkStatus();
     }
   }
-  return NotFoundError("rank " + std::to_string(*rank) + " has no event in row " +
-                       std::to_string(*row));
+  return NotFoundError(summary().RankName(*rank) + " has no event in row " + std::to_string(*row));
 }
 
 }  // namespace tutti::viewer

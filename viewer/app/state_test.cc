@@ -7,6 +7,7 @@
 #include "viewer/app/commands.h"
 #include "viewer/app/script.h"
 #include "viewer/testing/small_run.h"
+#include "viewer/testing/two_small_runs.h"
 
 namespace tutti::viewer {
 namespace {
@@ -90,6 +91,17 @@ TEST_F(StateTest, PlacesAreCheckedInWords) {
   EXPECT_EQ(state_.GoToPlace("0:12").message(), "no step 12 in this run");
   EXPECT_TRUE(state_.GoToPlace("1:11:3").ok());
   EXPECT_EQ(state_.selected_event()->row_id, 3U);
+}
+
+TEST(StateOfTwoRuns, APlaceNamesItsRun) {
+  const testing::TwoSmallRuns runs;
+  State state(std::make_unique<Session>(runs.summary, runs.shared_names, runs.ranks));
+  ASSERT_TRUE(state.GoToPlace("B1:11:2").ok());
+  EXPECT_EQ(state.selected()->rank, 3U);
+  EXPECT_EQ(state.selected_event()->begin_ns, 250);
+  ASSERT_TRUE(state.GoToPlace("A0:10").ok());
+  ASSERT_TRUE(state.GoToPlace("0:10").ok());
+  EXPECT_EQ(state.GoToPlace("B7:10").message(), "no B rank 7 in this run");
 }
 
 TEST_F(StateTest, ARangeIsSummedUp) {

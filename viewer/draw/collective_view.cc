@@ -4,12 +4,11 @@
 #include <algorithm>
 
 #include "viewer/draw/panels.h"
+#include "viewer/draw/widgets.h"
 #include "viewer/scene/format.h"
 
 namespace tutti::viewer {
 namespace {
-
-void Text(const std::string& text) { ImGui::TextUnformatted(text.c_str()); }
 
 // Shares of a call in a common scale: bars from the first arrival to the last end.
 void DrawCalls(DrawContext& context, const Collective& collective) {
@@ -47,8 +46,8 @@ void DrawCalls(DrawContext& context, const Collective& collective) {
         if (slot) wanted = {static_cast<uint32_t>(*slot), call.source_id};
       }
       if (ImGui::IsItemHovered()) {
-        ImGui::SetTooltip("rank %lld: arrives %s after the first, waits %s",
-                          static_cast<long long>(call.rank),
+        ImGui::SetTooltip("%s: arrives %s after the first, waits %s",
+                          state.summary().RankName(call.rank).c_str(),
                           call.arrival_ns ? FormatNs(*call.arrival_ns - first).c_str() : "never",
                           call.wait_ns ? FormatNs(*call.wait_ns).c_str() : "unknown");
         list->AddRectFilled(at, {at.x + label_width + width, at.y + row_height - 1},
@@ -56,7 +55,7 @@ void DrawCalls(DrawContext& context, const Collective& collective) {
       }
       ImGui::PopID();
       const std::string label =
-          "rank " + std::to_string(call.rank) + "  " +
+          state.summary().RankName(call.rank) + "  " +
           (call.arrival_ns ? "+" + FormatNs(*call.arrival_ns - first) : std::string("never came"));
       list->AddText({at.x + 4, at.y}, call.arrival_ns ? context.theme->text : context.theme->alarm,
                     label.c_str());

@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "viewer/draw/panels.h"
+#include "viewer/draw/widgets.h"
 #include "viewer/scene/format.h"
 
 namespace tutti::viewer {
@@ -15,8 +16,6 @@ namespace {
 constexpr ImGuiTableFlags kTable = ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY |
                                    ImGuiTableFlags_ScrollX | ImGuiTableFlags_BordersInnerV |
                                    ImGuiTableFlags_Resizable;
-
-void Text(const std::string& text) { ImGui::TextUnformatted(text.c_str()); }
 
 }  // namespace
 

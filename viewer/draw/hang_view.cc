@@ -48,7 +48,7 @@ void DrawHang(DrawContext& context) {
         state.GoToCollective(rank.last_collective, rank.rank);
       }
       ImGui::PopID();
-      Cell(std::to_string(rank.rank), color);
+      Cell(state.summary().RankName(rank.rank), color);
       Cell(NumberOrDash(rank.called), color);
       Cell(NumberOrDash(rank.begun), color);
       Cell(NumberOrDash(rank.done), color);

@@ -4,12 +4,11 @@
 #include <algorithm>
 
 #include "viewer/draw/panels.h"
+#include "viewer/draw/widgets.h"
 #include "viewer/scene/format.h"
 
 namespace tutti::viewer {
 namespace {
-
-void Text(const std::string& text) { ImGui::TextUnformatted(text.c_str()); }
 
 int64_t FigureOf(const schema::StepBreakdownRow& row, int figure) {
   return figure == 0 ? row.step_ns : PartsOf(row)[static_cast<size_t>(figure - 1)];
@@ -66,7 +65,7 @@ void HeatMap::Draw(DrawContext& context) {
   }
   if (cell_height >= 12) {
     for (size_t slot = 0; slot < summary.ranks.size(); ++slot) {
-      const std::string label = "rank " + std::to_string(summary.ranks[slot].rank);
+      const std::string label = summary.RankName(summary.ranks[slot].rank);
       list->AddText({at.x, at.y + cell_height * static_cast<float>(slot)}, context.theme->dim_text,
                     label.c_str());
     }
@@ -80,7 +79,7 @@ void HeatMap::Draw(DrawContext& context) {
   const schema::StepBreakdownRow* row = summary.FindBreakdown(rank, step);
   if (row == nullptr) return;
   if (ImGui::BeginTooltip()) {
-    Text("rank " + std::to_string(rank) + ", step " +
+    Text(summary.RankName(rank) + ", step " +
          std::to_string(summary.steps[static_cast<size_t>(step)].number) + ": " +
          FormatNs(row->step_ns));
     const auto parts = PartsOf(*row);

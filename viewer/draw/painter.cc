@@ -45,6 +45,7 @@ class RowPainter {
                          back);
     PaintBand(row, top, height);
     PaintEnvelope(row, top, height);
+    PaintDeltas(row, top, height);
     for (size_t i = 0; i < row.lanes.size(); ++i) {
       PaintLane(row, static_cast<uint32_t>(i),
                 top + (1 + kLaneHeight * static_cast<float>(i)) * layout_.scale);
@@ -101,6 +102,33 @@ class RowPainter {
     }
     const std::string most = FormatValue(row.extent.largest, row.unit);
     list_->AddText({X(4), top + 1}, theme_.dim_text, most.c_str());
+  }
+
+  // Up and orange: run B is slower; down and blue: it is faster. Full height is a quarter of A's
+  // step.
+  void PaintDeltas(const SceneRow& row, float top, float height) {
+    if (row.row.kind != RowKind::kDelta) return;
+    const float middle = top + height / 2;
+    list_->AddLine({layout_.RowsX(), middle}, {layout_.RowsX() + layout_.width, middle},
+                   theme_.line);
+    for (const DeltaMark& mark : row.deltas) {
+      const int64_t delta_ns = mark.b_ns - mark.a_ns;
+      const double share =
+          static_cast<double>(delta_ns) / static_cast<double>(std::max<int64_t>(1, mark.a_ns));
+      const float tall = static_cast<float>(std::clamp(share * 4, -1.0, 1.0)) * (height / 2 - 2);
+      const float x0 = X(mark.x0);
+      const float x1 = X(mark.x1 - mark.x0 > 3 ? mark.x1 - 1 : mark.x1);
+      const ImU32 color = DeltaColor(share);
+      list_->AddRectFilled({x0, std::min(middle, middle - tall)},
+                           {x1, std::max(middle, middle - tall) + 1}, color);
+      const std::string label =
+          (delta_ns > 0 ? "+" : "") + FormatNs(delta_ns) + "  " + FormatShare(share);
+      const float left = std::max(x0, layout_.RowsX()) + 4;
+      if (ImGui::CalcTextSize(label.c_str()).x < x1 - left - 2) {
+        const float y = top + (height - ImGui::GetFontSize()) / 2;
+        list_->AddText({left, y}, theme_.text, label.c_str());
+      }
+    }
   }
 
   bool IsDimmed(NameId name) const {

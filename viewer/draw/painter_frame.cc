@@ -49,7 +49,10 @@ float BusyShare(const SceneRow& row, int width_px) {
 
 std::string RightText(const SceneRow& row, const RankTraces& ranks, int width_px) {
   if (row.row.kind == RowKind::kSeries) return row.unit;
-  if (row.row.kind == RowKind::kNote || row.row.kind == RowKind::kCounters) return "";
+  if (row.row.kind == RowKind::kNote || row.row.kind == RowKind::kCounters ||
+      row.row.kind == RowKind::kDelta) {
+    return "";
+  }
   if (row.row.lanes_shown == 0) {
     return std::to_string(static_cast<int>(std::lround(100 * BusyShare(row, width_px)))) + " %";
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "viewer/draw/context.h"
+#include "viewer/model/comparison.h"
 
 namespace tutti::viewer {
 
@@ -80,6 +81,21 @@ class WhatIfPanel {
   bool no_copies_ = false;
   bool no_syncs_ = false;
   std::vector<std::string> asked_;
+};
+
+// Run B against run A.
+class ComparePanel {
+ public:
+  void Draw(DrawContext& context);
+
+ private:
+  void Refresh(DrawContext& context);
+  void DrawParts(DrawContext& context);
+  void DrawNames(DrawContext& context);
+
+  size_t loaded_ = SIZE_MAX;
+  std::optional<TimeRange> range_;
+  std::vector<NameDelta> names_;
 };
 
 // Every command by its name; what is typed narrows them down.

@@ -8,6 +8,7 @@
 #include "schema/database.h"
 #include "schema/run_view.h"
 #include "viewer/draw/panels.h"
+#include "viewer/draw/widgets.h"
 #include "viewer/scene/format.h"
 
 namespace tutti::viewer {
@@ -18,8 +19,6 @@ constexpr ImGuiTableFlags kTable = ImGuiTableFlags_RowBg | ImGuiTableFlags_Scrol
                                    ImGuiTableFlags_Resizable;
 constexpr size_t kMostSqlRows = 10'000;
 constexpr auto kSqlBudget = std::chrono::seconds(5);
-
-void Text(const std::string& text) { ImGui::TextUnformatted(text.c_str()); }
 
 std::string CellText(const schema::NullableValue& value) {
   if (!value.has_value()) return "";
@@ -94,10 +93,11 @@ void SqlConsole::GoToRow(State& state, const std::vector<std::string>& row) {
   int64_t offset = 0;  // raw tables, which have an attempt, tell the rank's own time
   const auto slot = rank ? state.summary().SlotOf(*rank) : std::nullopt;
   if (slot && value("attempt")) offset = state.summary().ranks[*slot].clock_offset_ns;
-  const int64_t end = value("end_ns").value_or(*begin + 1'000);
-  const int64_t margin = std::max<int64_t>((end - *begin) / 4, 500);
-  state.Show(*begin + offset - margin, end + offset + margin);
-  state.SelectRange(*begin + offset, end + offset);
+  const int64_t length = std::max<int64_t>(0, value("end_ns").value_or(*begin + 1'000) - *begin);
+  const int64_t from = state.summary().times_a(*begin + offset);
+  const int64_t margin = std::max<int64_t>(length / 4, 500);
+  state.Show(from - margin, from + length + margin);
+  state.SelectRange(from, from + length);
 }
 
 void SqlConsole::Draw(DrawContext& context) {

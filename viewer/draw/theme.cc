@@ -180,6 +180,11 @@ ImU32 TextOn(ImU32 color) {
   return brightness > 125 ? Rgb(0x000000) : Rgb(0xFFFFFF);
 }
 
+ImU32 DeltaColor(double share) {
+  const auto strength = static_cast<float>(std::clamp(std::abs(share) * 4, 0.25, 1.0));
+  return WithAlpha(share >= 0 ? Rgb(0xE69F00) : Rgb(0x0072B2), strength);
+}
+
 ImU32 WithAlpha(ImU32 color, float alpha) {
   const auto scaled = static_cast<uint32_t>(std::lround(alpha * 255));
   return (color & ~IM_COL32_A_MASK) | (scaled << IM_COL32_A_SHIFT);

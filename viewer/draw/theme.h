@@ -40,6 +40,8 @@ ImU32 ColorOf(Category category, std::string_view name);
 // Black or white, whichever is readable on `color`.
 ImU32 TextOn(ImU32 color);
 ImU32 WithAlpha(ImU32 color, float alpha);
+// Orange for more, blue for less; the stronger, the fuller, up to a quarter.
+ImU32 DeltaColor(double share);
 // From dark blue to yellow, even in lightness (cividis); `share` is 0 to 1.
 ImU32 HeatColor(float share);
 

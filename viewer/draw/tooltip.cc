@@ -46,8 +46,8 @@ void DrawCollectiveFacts(DrawContext& context, const EventRef& ref, const Event&
   if (collective == nullptr || call == nullptr) return;
   if (call->wait_ns.has_value()) {
     const std::string wait =
-        "waits " + FormatNs(*call->wait_ns) + " for rank " +
-        (collective->row.last_rank ? std::to_string(*collective->row.last_rank) : std::string("?"));
+        "waits " + FormatNs(*call->wait_ns) + " for " +
+        (collective->row.last_rank ? summary.RankName(*collective->row.last_rank) : "rank ?");
     ImGui::TextUnformatted(wait.c_str());
   }
   std::string more = collective->row.state;
@@ -98,7 +98,7 @@ void DrawSeriesTooltip(DrawContext& context, const SceneRow& row) {
       if (!track.lanes.empty() || track.label != row.row.label) continue;
       const Extent now = track.series.Holding(time, time + 1);
       if (now.is_empty) continue;
-      const std::string text = "rank " + std::to_string(state.summary().ranks[slot].rank) + "  " +
+      const std::string text = state.summary().RankName(state.summary().ranks[slot].rank) + "  " +
                                FormatValue(now.largest, track.unit);
       const bool is_own = slot == row.row.rank;
       ImGui::PushStyleColor(ImGuiCol_Text, is_own ? context.theme->text : context.theme->dim_text);
@@ -130,7 +130,7 @@ void DrawEventTooltip(DrawContext& context, const Hit& hit) {
   DrawComparison(context, hit.event, *event);
   if (event->source == Source::kCollective) DrawCollectiveFacts(context, hit.event, *event);
   DrawSlack(context, hit.event);
-  const std::string place = "rank " + std::to_string(summary.ranks[hit.event.rank].rank) + ", " +
+  const std::string place = summary.RankName(summary.ranks[hit.event.rank].rank) + ", " +
                             hit.row->row.label + ", " + std::string(CategoryName(event->category));
   ImGui::TextUnformatted(place.c_str());
   ImGui::PopStyleColor();

@@ -21,6 +21,13 @@ float ThreadCpuMs() {
                             static_cast<double>(now.tv_nsec) / 1e6);
 }
 
+// The last part of a path.
+std::string NameOf(const std::string& title) {
+  std::filesystem::path run(title);
+  if (!run.has_filename()) run = run.parent_path();
+  return run.filename().string();
+}
+
 }  // namespace
 
 Ui::Ui(State* state, const UiOptions& options)
@@ -62,8 +69,8 @@ void Ui::ArrangePanels(unsigned int dockspace) {
   ImGui::DockBuilderDockWindow("Timeline", middle);
   ImGui::DockBuilderDockWindow("Findings", left);
   ImGui::DockBuilderDockWindow("Details", right);
-  for (const char* title :
-       {"Heat map", "Collective", "Events", "SQL", "Hang", "What if", "Search", "Range"}) {
+  for (const char* title : {"Heat map", "Collective", "Events", "SQL", "Hang", "What if", "Compare",
+                            "Search", "Range"}) {
     ImGui::DockBuilderDockWindow(title, bottom);
   }
   ImGui::DockBuilderGetNode(middle)->SetLocalFlags(ImGuiDockNodeFlags_NoTabBar);
@@ -89,9 +96,12 @@ void Ui::DrawToolbar() {
   State& state = context_.state;
   if (!ImGui::BeginMainMenuBar()) return;
   const RunSummary& summary = state.summary();
-  std::filesystem::path run(summary.title);
-  if (!run.has_filename()) run = run.parent_path();
-  ImGui::TextUnformatted(run.filename().string().c_str());
+  if (summary.has_two_runs()) {
+    const std::string both = "A " + NameOf(summary.title) + "   B " + NameOf(summary.title_b);
+    ImGui::TextUnformatted(both.c_str());
+  } else {
+    ImGui::TextUnformatted(NameOf(summary.title).c_str());
+  }
   ImGui::TextDisabled("%zu %s, %zu %s", summary.ranks.size(),
                       summary.ranks.size() == 1 ? "rank" : "ranks", summary.steps.size(),
                       summary.steps.size() == 1 ? "step" : "steps");
@@ -237,6 +247,7 @@ void Ui::Draw() {
   DrawPanel(Panel::kSql, "SQL", [&] { sql_.Draw(context_); });
   DrawPanel(Panel::kHang, "Hang", [&] { DrawHang(context_); });
   DrawPanel(Panel::kWhatIf, "What if", [&] { what_if_.Draw(context_); });
+  DrawPanel(Panel::kCompare, "Compare", [&] { compare_.Draw(context_); });
   DrawPanel(Panel::kSearch, "Search", [&] { DrawSearch(context_); });
   DrawPanel(Panel::kRange, "Range", [&] { DrawRange(context_); });
   if (state.Shows(Panel::kHelp)) DrawHelp(context_);

@@ -49,6 +49,7 @@ class Ui {
   EventsByName events_;
   SqlConsole sql_;
   WhatIfPanel what_if_;
+  ComparePanel compare_;
   Palette palette_;
   std::string search_text_;
   bool theme_is_dark_ = false;

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "viewer/draw/panels.h"
+#include "viewer/draw/widgets.h"
 #include "viewer/scene/format.h"
 
 namespace tutti::viewer {
@@ -14,15 +15,8 @@ namespace {
 constexpr ImGuiTableFlags kTable = ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY |
                                    ImGuiTableFlags_BordersInnerV | ImGuiTableFlags_SizingFixedFit;
 
-void Text(const std::string& text) { ImGui::TextUnformatted(text.c_str()); }
-
 std::string Percent(int64_t part, int64_t whole) {
-  std::array<char, 32> text{};
-  const double share =
-      whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
-  // No "-0.0 %".
-  std::snprintf(text.data(), text.size(), "%+.1f %%", std::abs(share) < 0.05 ? 0.0 : share);
-  return text.data();
+  return FormatShare(whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole));
 }
 
 // "bandwidth=2.00", as a scenario has it.

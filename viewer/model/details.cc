@@ -121,7 +121,7 @@ void DetailReader::AddPeers(const RankTraces& ranks, const EventRef& ref, const 
     if (!slot.has_value() || *slot == ref.rank || links->size() >= kMostLinks) continue;
     const auto peer = FindRow(ranks, static_cast<uint32_t>(*slot), Source::kCollective,
                               static_cast<uint32_t>(call.source_id));
-    if (peer.has_value()) links->push_back({"rank " + std::to_string(call.rank), *peer});
+    if (peer.has_value()) links->push_back({summary_.RankName(call.rank), *peer});
   }
 }
 

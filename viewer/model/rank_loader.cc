@@ -89,7 +89,10 @@ std::vector<Sample> RatesOf(std::vector<Sample> sums, int64_t per_ns) {
 class RankLoader {
  public:
   RankLoader(const RunSummary& summary, size_t slot, NameTable* names)
-      : summary_(summary), rank_(summary.ranks[slot]), names_(names) {}
+      : summary_(summary),
+        rank_(summary.ranks[slot]),
+        times_(summary.TimesOf(slot)),
+        names_(names) {}
 
   Status Read(const std::string& path) {
     AddSteps();
@@ -116,6 +119,7 @@ class RankLoader {
         draft.samples = RatesOf(std::move(draft.samples), draft.track.unit == "ns" ? 1 : kSecondNs);
         draft.track.unit = draft.track.unit == "ns" ? "cores" : draft.track.unit + "/s";
       }
+      for (Sample& sample : draft.samples) sample.time_ns = times_(sample.time_ns);
       draft.track.series = Series(std::move(draft.samples));
       tracks.push_back(std::move(draft.track));
       draft = Draft();
@@ -161,13 +165,17 @@ class RankLoader {
 
   // Times of a row of the rank's file. What is still open ends with the rank.
   void Add(Draft& draft, int64_t begin_ns, Optional end_ns, Event event) {
-    event.begin_ns = Aligned(begin_ns);
+    const int64_t aligned_ns = Aligned(begin_ns);
+    event.begin_ns = times_(aligned_ns);
     event.is_open = !end_ns.has_value();
-    event.end_ns = std::max(event.begin_ns, end_ns ? Aligned(*end_ns) : Sane(rank_.end_ns));
+    // Where two runs share the axis an event keeps its length.
+    const int64_t end =
+        end_ns ? event.begin_ns + (Aligned(*end_ns) - aligned_ns) : Sane(rank_.end_ns);
+    event.end_ns = std::max(event.begin_ns, end);
     draft.events.push_back(event);
   }
 
-  // The same of aligned times.
+  // The same of times that are in place already.
   void AddAligned(Draft& draft, int64_t begin_ns, Optional end_ns, Event event) {
     event.begin_ns = Sane(begin_ns);
     event.is_open = !end_ns.has_value();
@@ -412,6 +420,7 @@ class RankLoader {
 
   const RunSummary& summary_;
   const schema::RankRow& rank_;
+  const TimeMap& times_;
   NameTable* names_;
   std::map<Key, Draft> drafts_;
   std::unordered_map<int64_t, NameId> strings_;

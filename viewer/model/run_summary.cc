@@ -135,6 +135,17 @@ std::optional<size_t> RunSummary::SlotOf(int64_t rank) const {
   return static_cast<size_t>(found - ranks.begin());
 }
 
+std::optional<size_t> RunSummary::PeerOf(size_t slot) const {
+  if (!has_two_runs()) return std::nullopt;
+  return SlotOf(ranks[slot].rank + (IsOfB(slot) ? -kFirstRankOfB : kFirstRankOfB));
+}
+
+std::string RunSummary::RankName(int64_t rank) const {
+  if (!has_two_runs()) return "rank " + std::to_string(rank);
+  return rank >= kFirstRankOfB ? "B rank " + std::to_string(rank - kFirstRankOfB)
+                               : "A rank " + std::to_string(rank);
+}
+
 std::optional<int64_t> RunSummary::StepNumbered(int64_t number) const {
   for (const schema::RunStepRow& step : steps) {
     if (step.number == number) return step.step;

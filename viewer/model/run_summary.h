@@ -16,6 +16,7 @@
 #include "common/status.h"
 #include "schema/derived_rows.h"
 #include "viewer/model/category.h"
+#include "viewer/model/time_map.h"
 
 namespace tutti::viewer {
 
@@ -35,6 +36,9 @@ struct Collective {
   schema::CollectiveRow row;
   std::vector<schema::CollectiveCallRow> calls;  // by rank
 };
+
+// Ranks of the second of two runs (model/two_runs.h) have numbers from here on.
+inline constexpr int64_t kFirstRankOfB = 1'000'000'000;
 
 struct RunSummary {
   std::string run;       // what was opened: a run's folder or a trace
@@ -65,6 +69,19 @@ struct RunSummary {
   // The collective that a rank's call belongs to, nullptr none.
   const Collective* FindCollective(int64_t rank, int64_t source_id) const;
   const schema::CollectiveCallRow* FindCall(int64_t rank, int64_t source_id) const;
+
+  // Two runs: the place of run B's first rank, what B is called, and the runs' times on the axis.
+  std::optional<size_t> first_slot_of_b;
+  std::string title_b;
+  TimeMap times_a;
+  TimeMap times_b;
+  bool has_two_runs() const { return first_slot_of_b.has_value(); }
+  bool IsOfB(size_t slot) const { return first_slot_of_b && slot >= *first_slot_of_b; }
+  const TimeMap& TimesOf(size_t slot) const { return IsOfB(slot) ? times_b : times_a; }
+  // The same rank of the other run.
+  std::optional<size_t> PeerOf(size_t slot) const;
+  // "rank 3"; of two runs "A rank 3".
+  std::string RankName(int64_t rank) const;
 
   // (rank, source_id) -> place in `collectives` and in its calls.
   std::map<std::pair<int64_t, int64_t>, std::pair<size_t, size_t>> calls;

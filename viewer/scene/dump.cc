@@ -56,6 +56,15 @@ void DumpEnvelope(const SceneRow& row, std::string* text) {
   }
 }
 
+void DumpDeltas(const std::vector<DeltaMark>& deltas, std::string* text) {
+  for (const DeltaMark& mark : deltas) {
+    *text += "    [" + Px(mark.x0) + " " + Px(mark.x1) + ") A " + FormatNs(mark.a_ns) + ", B " +
+             FormatNs(mark.b_ns);
+    if (mark.steps > 1) *text += ", " + std::to_string(mark.steps) + " steps";
+    *text += "\n";
+  }
+}
+
 void DumpRow(const SceneRow& row, const NameTable& names, std::string* text) {
   *text += std::string(static_cast<size_t>(2 * row.row.depth), ' ');
   if (row.row.can_open) *text += row.row.is_open ? "- " : "+ ";
@@ -69,6 +78,7 @@ void DumpRow(const SceneRow& row, const NameTable& names, std::string* text) {
     *text += "   level " + std::to_string(i) + "\n";
     DumpMarks(row.lanes[i], names, text);
   }
+  DumpDeltas(row.deltas, text);
   DumpBand(row.band, text);
   DumpEnvelope(row, text);
 }

@@ -65,6 +65,13 @@ std::string FormatTime(int64_t since_begin_ns, int64_t step_ns) {
   return text.data();
 }
 
+std::string FormatShare(double share) {
+  std::array<char, 64> text{};
+  const double percent = std::abs(share) < 0.0005 ? 0 : share * 100;
+  std::snprintf(text.data(), text.size(), percent == 0 ? "%.1f %%" : "%+.1f %%", percent);
+  return text.data();
+}
+
 std::string FormatCount(int64_t count) {
   const std::string digits = std::to_string(count);
   std::string text;

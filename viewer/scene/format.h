@@ -11,6 +11,8 @@ namespace tutti::viewer {
 std::string FormatNs(int64_t ns);
 // A moment since the begin of the run, as fine as ticks `step_ns` apart need: "12.340 ms".
 std::string FormatTime(int64_t since_begin_ns, int64_t step_ns);
+// A change: "+12.3 %", "-4.0 %", "0.0 %".
+std::string FormatShare(double share);
 // "1,234,567"
 std::string FormatCount(int64_t count);
 // "3.5 MiB"

@@ -5,6 +5,12 @@
 namespace tutti::viewer {
 namespace {
 
+TEST(FormatShare, HasASignUnlessItIsNothing) {
+  EXPECT_EQ(FormatShare(0.1234), "+12.3 %");
+  EXPECT_EQ(FormatShare(-0.04), "-4.0 %");
+  EXPECT_EQ(FormatShare(-0.0001), "0.0 %");
+}
+
 TEST(Format, DurationsHaveFourDigits) {
   EXPECT_EQ(FormatNs(850), "850 ns");
   EXPECT_EQ(FormatNs(12'345), "12.35 µs");

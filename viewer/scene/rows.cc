@@ -46,6 +46,17 @@ class TreeBuilder {
       : summary_(summary), ranks_(ranks), choices_(choices) {}
 
   RowTree Build() {
+    if (summary_.has_two_runs()) {
+      AddPairs();
+    } else {
+      AddNodes();
+    }
+    ApplyFilter();
+    return TakePinned();
+  }
+
+ private:
+  void AddNodes() {
     std::map<std::string, std::vector<uint32_t>> by_host;
     std::vector<std::string> hosts;  // in order of their first rank
     for (uint32_t slot = 0; slot < summary_.ranks.size(); ++slot) {
@@ -54,11 +65,26 @@ class TreeBuilder {
       of_host.push_back(slot);
     }
     for (const std::string& host : hosts) AddNode(host, by_host[host], hosts.size() > 1);
-    ApplyFilter();
-    return TakePinned();
   }
 
- private:
+  // Each rank of run A, how the same rank of run B differs, and that rank.
+  void AddPairs() {
+    for (uint32_t slot = 0; slot < summary_.ranks.size(); ++slot) {
+      const std::optional<size_t> peer = summary_.PeerOf(slot);
+      if (summary_.IsOfB(slot) && peer.has_value()) continue;
+      AddRank(slot, 0);
+      if (!peer.has_value()) continue;
+      Row row;
+      row.key = "r" + std::to_string(slot) + "/delta";
+      row.kind = RowKind::kDelta;
+      row.label = "step of B minus A";
+      row.rank = slot;
+      row.height = kDeltaHeight;
+      rows_.push_back(row);
+      AddRank(static_cast<uint32_t>(*peer), 0);
+    }
+  }
+
   void AddNode(const std::string& host, const std::vector<uint32_t>& slots, bool show) {
     if (show) {
       Row row = Group("n/" + host, RowKind::kNode, 0, host, slots.front(), true);
@@ -97,10 +123,9 @@ class TreeBuilder {
   }
 
   void AddRank(uint32_t slot, int depth) {
-    const bool open_at_first =
-        slot < kRanksOpenAtFirst || summary_.ranks.size() <= kRanksOpenAtFirst;
+    const bool open_at_first = ranks_added_++ < kRanksOpenAtFirst;
     Row row = Group("r" + std::to_string(slot), RowKind::kRank, depth,
-                    "rank " + std::to_string(summary_.ranks[slot].rank), slot, open_at_first);
+                    summary_.RankName(summary_.ranks[slot].rank), slot, open_at_first);
     AddBand(slot, &row);
     rows_.push_back(row);
     if (!row.is_open) return;
@@ -215,7 +240,7 @@ class TreeBuilder {
       if (found == rows_.end()) continue;
       found->is_pinned = true;
       tree.pinned.push_back(*found);
-      tree.pinned.back().badge = "r" + std::to_string(summary_.ranks[found->rank].rank);
+      tree.pinned.back().badge = BadgeOf(found->rank);
       tree.pinned.back().depth = 0;
     }
     tree.rows = std::move(rows_);
@@ -224,8 +249,16 @@ class TreeBuilder {
 
   const RunSummary& summary_;
   const RankTraces& ranks_;
+  std::string BadgeOf(uint32_t slot) const {
+    const int64_t rank = summary_.ranks[slot].rank;
+    if (!summary_.has_two_runs()) return "r" + std::to_string(rank);
+    return summary_.IsOfB(slot) ? "B r" + std::to_string(rank - kFirstRankOfB)
+                                : "A r" + std::to_string(rank);
+  }
+
   const RowChoices& choices_;
   std::vector<Row> rows_;
+  size_t ranks_added_ = 0;
 };
 
 }  // namespace

@@ -14,7 +14,7 @@
 
 namespace tutti::viewer {
 
-enum class RowKind : uint8_t { kNode, kRank, kDevice, kCounters, kTrack, kSeries, kNote };
+enum class RowKind : uint8_t { kNode, kRank, kDevice, kCounters, kTrack, kSeries, kNote, kDelta };
 
 inline constexpr uint32_t kNoTrack = std::numeric_limits<uint32_t>::max();
 
@@ -30,7 +30,7 @@ struct Row {
   int depth = 0;  // in the tree
   std::string label;
   std::string badge;  // "r3": repeated where the rank's own row may be out of sight
-  uint32_t rank = 0;  // slot; of a node, its first rank
+  uint32_t rank = 0;  // slot; of a node, its first rank; of a delta, run A's
   uint32_t track = kNoTrack;
   bool can_open = false;
   bool is_open = false;
@@ -54,6 +54,7 @@ inline constexpr float kLaneHeight = 18;
 inline constexpr float kBandHeight = 16;
 inline constexpr float kGroupHeight = 20;
 inline constexpr float kSeriesHeight = 34;
+inline constexpr float kDeltaHeight = 26;
 inline constexpr uint32_t kLevelsShown = 6;
 
 struct RowTree {

@@ -58,11 +58,41 @@ std::vector<BandMark> BandOfSteps(const RunSummary& summary, int64_t rank,
   return band;
 }
 
+std::vector<DeltaMark> DeltasOf(const RunSummary& summary, size_t slot, const Viewport& viewport) {
+  std::vector<DeltaMark> marks;
+  const std::optional<size_t> peer = summary.PeerOf(slot);
+  if (!peer.has_value()) return marks;
+  for (const schema::RunStepRow& step : summary.steps) {
+    if (step.end_ns <= viewport.begin_ns || step.begin_ns >= viewport.end_ns) continue;
+    const auto* a = summary.FindWindow(summary.ranks[slot].rank, step.step);
+    const auto* b = summary.FindWindow(summary.ranks[*peer].rank, step.step);
+    if (a == nullptr || b == nullptr) continue;
+    const auto x0 = static_cast<float>(viewport.ToX(step.begin_ns));
+    const auto x1 = static_cast<float>(viewport.ToX(step.end_ns));
+    // A step may be longer than the time until the next begins.
+    if (!marks.empty()) marks.back().x1 = std::min(marks.back().x1, std::max(x0, marks.back().x0));
+    if (!marks.empty() && x0 - marks.back().x0 < 2) {
+      DeltaMark& last = marks.back();
+      last.x1 = std::max(last.x1, x1);
+      last.a_ns += a->step_ns;
+      last.b_ns += b->step_ns;
+      ++last.steps;
+    } else {
+      marks.push_back({x0, x1, a->step_ns, b->step_ns, step.step});
+    }
+  }
+  return marks;
+}
+
 SceneRow BuildRow(const RunSummary& summary, const RankTraces& ranks, const Row& row, float y,
                   const Viewport& viewport) {
   SceneRow built;
   built.row = row;
   built.y = y;
+  if (row.kind == RowKind::kDelta) {
+    built.deltas = DeltasOf(summary, row.rank, viewport);
+    return built;
+  }
   if (row.kind == RowKind::kSeries) {
     const Track& track = ranks[row.rank]->tracks[row.track];
     built.envelope = EnvelopeOf(track.series, viewport);

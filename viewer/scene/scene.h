@@ -13,12 +13,24 @@
 
 namespace tutti::viewer {
 
+// By how much a step of run B is longer than the same of run A; of steps that share a pixel, their
+// sums.
+struct DeltaMark {
+  float x0 = 0;
+  float x1 = 0;
+  int64_t a_ns = 0;
+  int64_t b_ns = 0;
+  int64_t step = 0;  // the first of them
+  int64_t steps = 1;
+};
+
 struct SceneRow {
   Row row;
   float y = 0;  // of the top, from that of the timeline's rows; negative above the screen
   std::vector<std::vector<SpanMark>> lanes;
   std::vector<BandMark> band;
   std::vector<SeriesMark> envelope;
+  std::vector<DeltaMark> deltas;
   Extent extent;  // of the whole series
   std::string unit;
 };

@@ -9,6 +9,7 @@
 #include "viewer/scene/path.h"
 #include "viewer/testing/scripted_replay.h"
 #include "viewer/testing/small_run.h"
+#include "viewer/testing/two_small_runs.h"
 
 namespace tutti::viewer {
 namespace {
@@ -61,6 +62,13 @@ TEST_F(SceneTest, TheCriticalPathIsPartOfTheText) {
   scene.path = MarkPath(path, run_.summary, run_.ranks, run_.names, scene);
   scene.rows.clear();
   ExpectGolden(DumpScene(scene, run_.names), "path.scene.txt");
+}
+
+TEST(SceneOfTwoRuns, RanksStandAboveEachOtherWithTheirDifference) {
+  const testing::TwoSmallRuns runs;
+  const RowTree tree = BuildRows(runs.summary, runs.ranks, {});
+  const Scene scene = BuildScene(runs.summary, runs.ranks, tree, {{0, 500, 250}, 0, 600});
+  ExpectGolden(DumpScene(scene, *runs.shared_names), "two_runs.scene.txt");
 }
 
 TEST_F(SceneTest, FilterKeepsTheGroupsAbove) {
