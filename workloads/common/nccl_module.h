@@ -4,8 +4,13 @@
 #define TUTTI_WORKLOADS_COMMON_NCCL_MODULE_H_
 
 #include <chrono>
+#include <memory>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
+
+namespace torch::nn {
+class LinearImpl;
+}  // namespace torch::nn
 
 namespace tutti::workloads {
 
@@ -16,6 +21,11 @@ void LoadCuda();
 // ProcessGroupNCCL; calls LoadCuda first.
 c10::intrusive_ptr<c10d::Backend> MakeNccl(const c10::intrusive_ptr<c10d::Store>& store, int rank,
                                            int world_size, std::chrono::milliseconds timeout);
+
+// torch::nn::parallel::data_parallel on all GPUs, which LibTorch has on its CUDA side only; calls
+// LoadCuda first. The result is on the first GPU.
+at::Tensor ForwardOnAllGpus(const std::shared_ptr<torch::nn::LinearImpl>& model,
+                            const at::Tensor& input);
 
 }  // namespace tutti::workloads
 

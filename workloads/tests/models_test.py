@@ -117,6 +117,87 @@ class ModelsTest(JobTest):
         self.assertGreater(report.buckets, 1)
         self.assertLess(report.last_loss, report.first_loss)
 
+    def test_dlrm_learns_by_all_to_all(self):
+        report, calls, _ = self.record("dlrm", "--steps", 40, world=3)
+        self.assertEqual(report.equal_ranks, 3)
+        self.assertLess(report.last_loss, 0.97 * report.first_loss)
+        self.assertEqual(calls, [{**ddp(40, report.buckets), "all_to_all": 4 * 40}] * 3)
+
+    def test_dlrm_on_one_rank_learns_as_well(self):
+        options = ["--steps", 20, "--threads", 1]
+        alone = self.train("dlrm", *options, "--batch", 256, world=1)
+        divided = self.train("dlrm", *options, world=2)
+        self.assertAlmostEqual(alone.last_loss, divided.last_loss, delta=0.05)
+
+    def test_dlrm_skewed_experts_get_more_of_the_lookups(self):
+        bytes_of = {}
+        for name, inject in [("clean", []), ("skewed", ["--inject", "skewed_experts:60%@1"])]:
+            report, _, _ = self.record("dlrm", "--steps", 6, *inject)
+            self.assertEqual(report.equal_ranks, 2)
+            bytes_of[name] = [self.number(rank, "SELECT sum(bytes) FROM v_collective"
+                                                " WHERE op = 'all_to_all'") for rank in (0, 1)]
+        self.assertAlmostEqual(bytes_of["clean"][1] / bytes_of["clean"][0], 1, delta=0.05)
+        self.assertNotAlmostEqual(bytes_of["skewed"][1] / bytes_of["skewed"][0], 1, delta=0.1)
+
+    def test_resnet_learns_and_broadcasts_its_buffers(self):
+        report, calls, _ = self.record("resnet", "--steps", 30, "--width", 8)
+        self.assertEqual(report.equal_ranks, 2)
+        self.assertLess(report.last_loss, 0.8 * report.first_loss)
+        expected = ddp(30, report.buckets)
+        expected["broadcast"] += 30
+        self.assertEqual(calls, [expected] * 2)
+
+    def test_resnet_sync_batch_norm_all_reduces_in_both_directions(self):
+        report, calls, _ = self.record("resnet", "--steps", 3, "--width", 8, "--sync-batch-norm")
+        norms = 7
+        self.assertEqual(report.equal_ranks, 2)
+        self.assertEqual(calls, [{"broadcast": 3, "all_gather": 1,
+                                  "all_reduce": 3 * (2 * norms + report.buckets)}] * 2)
+
+    def test_resnet_sync_batch_norm_of_one_rank_is_batch_norm(self):
+        # Rounding grows with each step: a few of them.
+        options = ["--steps", 4, "--width", 8, "--threads", 1, "--lr", 0.01]
+        plain = self.train("resnet", *options, world=1)
+        sync = self.train("resnet", *options, "--sync-batch-norm", world=1)
+        self.assertAlmostEqual(sync.last_loss, plain.last_loss, delta=0.0005)
+
+    def test_resnet_channels_last_computes_the_same(self):
+        options = ["--steps", 10, "--width", 8]
+        first = self.train("resnet", *options)
+        last = self.train("resnet", *options, "--channels-last")
+        self.assertAlmostEqual(first.losses[0], last.losses[0], delta=0.01)
+
+    def test_resnet_evaluates_with_running_means(self):
+        report = self.train("resnet", "--steps", 40, "--width", 8, "--evaluate-every", 20,
+                            "--sync-batch-norm")
+        self.assertEqual(len(report.held_out), 2)
+        self.assertLess(report.held_out[1], report.held_out[0])
+
+    def test_tensor_parallel_computes_what_one_rank_does(self):
+        options = ["--steps", 10, "--threads", 1]
+        alone = self.train("tensor_parallel", *options, world=1)
+        for world in (2, 4):
+            divided = self.train("tensor_parallel", *options, world=world)
+            self.assertEqual(divided.equal_ranks, world)
+            self.assertAlmostEqual(divided.losses[-1], alone.losses[-1], delta=0.002)
+
+    def test_tensor_parallel_all_reduces_four_times_a_layer(self):
+        report, calls, _ = self.record("tensor_parallel", "--steps", 20, "--layers", 3)
+        self.assertLess(report.last_loss, 0.95 * report.first_loss)
+        self.assertEqual(calls, [{"all_reduce": 4 * 3 * 20, "all_gather": 1}] * 2)
+
+    def test_tensor_parallel_with_replicas(self):
+        report, calls, _ = self.record("tensor_parallel", "--steps", 6, "--replicas", 2,
+                                       "--bucket-mb", 25, world=4)
+        self.assertEqual(report.equal_ranks, 4)
+        self.assertEqual(calls, [{**ddp(6, report.buckets),
+                                  "all_reduce": 6 * (4 * 2 + report.buckets)}] * 4)
+
+    def test_data_parallel_learns_on_the_cpu(self):
+        report = self.train("data_parallel", "--steps", 60, world=1)
+        self.assertLess(report.last_loss, 0.6 * report.first_loss)
+        self.assertEqual(report.samples, 60 * 64)
+
 
 if __name__ == "__main__":
     unittest.main()
