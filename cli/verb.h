@@ -46,6 +46,7 @@ inline constexpr const char* kArmSeparator = ":--:";
 using AddVerb = void (*)(CLI::App& app, Invocation& invocation);
 
 void AddRecord(CLI::App& app, Invocation& invocation);
+void AddCtl(CLI::App& app, Invocation& invocation);
 void AddImport(CLI::App& app, Invocation& invocation);
 void AddReport(CLI::App& app, Invocation& invocation);
 void AddView(CLI::App& app, Invocation& invocation);

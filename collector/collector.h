@@ -1,7 +1,8 @@
-// What the command line uses of the collector stage: recording, finishing what killed
-// recordings left, importing files of other tools, examining the machine.
+// What the command line uses of the collector stage: recording, telling a recording what to do,
+// finishing what killed recordings left, importing files of other tools, examining the machine.
 #pragma once
 
+#include "collector/control.h"  // IWYU pragma: export
 #include "collector/doctor.h"   // IWYU pragma: export
 #include "collector/import.h"   // IWYU pragma: export
 #include "collector/record.h"   // IWYU pragma: export

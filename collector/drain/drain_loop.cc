@@ -18,6 +18,8 @@ constexpr char kBallastName[] = "ballast";
 constexpr off_t kBallastBytes = 1 << 20;
 constexpr int64_t kNoRingsRetryNs = 250'000'000;
 constexpr int64_t kSampleIntervalNs = 250'000'000;
+constexpr int64_t kControlIntervalNs = 100'000'000;
+constexpr int64_t kWatchIntervalNs = 5'000'000;  // for the begin of a step
 // Ranks may take a moment longer than CMD: mpirun's daemons, a shell's background job.
 constexpr int64_t kGraceNs = 3'000'000'000;
 
@@ -51,7 +53,8 @@ DrainLoop::DrainLoop(const DrainerSettings& settings, os::FileDescriptor channel
       spool_directory_(OpenOrNone(settings.spool_path)),
       budget_(settings.max_bytes, spool_directory_.get()),
       pacer_(settings.flush_ns),
-      worker_(ConversionSettingsOf(settings)) {
+      worker_(ConversionSettingsOf(settings)),
+      control_(settings.spool_path) {
   MakeBallast(spool_directory_.get());
 }
 
@@ -151,6 +154,7 @@ void DrainLoop::PollRings() {
   }
   if (budget != BudgetState::kPlenty && settings_.max_bytes > 0) StopCapture();
   next_poll_ns_ = now_ns + pacer_.AfterPoll(cells > 0, max_fill_frac);
+  if (control_.watches_steps()) next_poll_ns_ = std::min(next_poll_ns_, now_ns + kWatchIntervalNs);
 }
 
 void DrainLoop::StopCapture() {
@@ -168,6 +172,10 @@ void DrainLoop::StopCapture() {
 
 void DrainLoop::TendRegularly() {
   const int64_t now_ns = clock::MonotonicRawNs();
+  if (now_ns >= next_control_ns_) {
+    next_control_ns_ = now_ns + (control_.watches_steps() ? 0 : kControlIntervalNs);
+    ControlCapture();
+  }
   if (settings_.sample_system && now_ns >= next_sample_ns_) {
     next_sample_ns_ = now_ns + kSampleIntervalNs;
     SampleSystem();
@@ -243,6 +251,7 @@ void DrainLoop::FinishProcess(uint32_t index, Process& process, spool::EndReason
     Say("process " + std::to_string(process.drainer.process().hello.pid) +
         " still runs; its recording ends here");
   }
+  TellPause(process);
   process.drainer.Finish(reason, process.exit_status.value_or(-1), clock::ThreadCpuNs());
   worker_.Complete(index, process.spool_name, process.drainer.spool().committed_bytes(),
                    FindingsOf(process));

@@ -12,6 +12,7 @@
 
 #include "collector/counters/node_sampler.h"
 #include "collector/counters/process_sampler.h"
+#include "collector/drain/capture_control.h"
 #include "collector/drain/channel.h"
 #include "collector/drain/conversion_worker.h"
 #include "collector/drain/disk_budget.h"
@@ -39,6 +40,9 @@ class DrainLoop {
     int64_t next_free_ns = 0;  // not sooner, where rings run short and none could be freed
     std::optional<int64_t> ended_ns = {};  // MONOTONIC_RAW when its end was seen
     std::optional<int32_t> exit_status = {};
+    std::optional<uint32_t> mask = {};      // as `tutti ctl` has it; absent: all of the recording's
+    std::optional<int64_t> paused_ns = {};  // MONOTONIC_RAW since when it is less
+    std::optional<int64_t> step = {};       // seen last
   };
 
   bool Done() const;
@@ -57,6 +61,9 @@ class DrainLoop {
   void FreeRings(Process& process, bool regularly, int64_t now_ns);
   void TendRegularly();
   void SampleSystem();
+  void ControlCapture();
+  void ControlProcess(Process& process);
+  void TellPause(Process& process);
   void NoticeEnds();
   bool MayFinish(const Process& process) const;
   void FinishEnded();
@@ -76,6 +83,7 @@ class DrainLoop {
   Pacer pacer_;
   ConversionWorker worker_;
   counters::NodeSampler node_sampler_;
+  CaptureControl control_;
   std::map<uint32_t, Process> processes_;  // those whose spool is open
   uint32_t converting_ = 0;                // complete spools without a result yet
   bool orphaned_ = false;
@@ -88,6 +96,7 @@ class DrainLoop {
   int64_t next_poll_ns_ = 0;
   int64_t next_flush_ns_ = 0;
   int64_t next_sample_ns_ = 0;
+  int64_t next_control_ns_ = 0;
 };
 
 }  // namespace tutti::collector::drain

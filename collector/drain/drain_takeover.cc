@@ -73,6 +73,7 @@ Status DrainLoop::TakeOver(const SegmentMessage& message,
   }
   TUTTI_ASSIGN_OR_RETURN(Process process, MakeProcess(message, std::move(descriptors)));
   if (capture_stopped_) process.drainer.SetCaptureMask(0);
+  ControlProcess(process);
   processes_.emplace(message.index, std::move(process));
   next_poll_ns_ = 0;
   return OkStatus();

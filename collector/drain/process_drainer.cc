@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "collector/drain/open_step.h"
 #include "collector/os/proc.h"
 
 namespace tutti::collector::drain {
@@ -287,6 +288,8 @@ uint32_t ProcessDrainer::FreeRings(bool process_gone) {
   }
   return freed;
 }
+
+std::optional<int64_t> ProcessDrainer::OpenStep() const { return drain::OpenStep(*segment_); }
 
 void ProcessDrainer::SetCaptureMask(uint32_t mask) {
   segment_->header().capture_mask.store(mask, std::memory_order_relaxed);

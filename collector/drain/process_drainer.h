@@ -70,6 +70,9 @@ class ProcessDrainer {
   const Status& spool_failure() const { return spool_failure_; }
   const BlockedTime& blocked() const { return blocked_; }
 
+  // The step that the process is in (open_step.h).
+  std::optional<int64_t> OpenStep() const;
+
   // Tells the tracer which sources to record from now on (wire::CaptureBit).
   void SetCaptureMask(uint32_t mask);
 
