@@ -1,6 +1,7 @@
 // Faults of GPU ranks with a known answer, each against the same step without it.
 #include <gtest/gtest.h>
 
+#include "analyzer/findings/throttle.h"
 #include "analyzer/testing/derived.h"
 
 namespace tutti::analyzer {
@@ -180,7 +181,24 @@ TEST(DeviceFindings, AGpuThatTakesLongerForTheSameKernelsIsSlow) {
         "SELECT kind, (SELECT group_concat(rank) FROM finding_rank WHERE finding_id = id)"
         " FROM finding WHERE kind IN ('slow_gpu', 'straggler')");
     EXPECT_EQ(found, is_slow ? "slow_gpu|2" : "");
+    if (!is_slow) continue;
+    run.Execute("rank-00002.sqlite",
+                "INSERT INTO counter (id, name, unit, kind, description, device_id)"
+                " VALUES (1, 'gpu.throttle_reasons', 'bits', 'gauge', '', 0);"
+                "INSERT INTO counter_sample VALUES (1, 1000, 32), (1, 2000, 0)");
+    EXPECT_EQ(Derived(run).Query("SELECT title LIKE '%: its clocks were lowered in 50.0 % of the"
+                                 " samples (heat 50.0 %)' FROM finding"
+                                 " WHERE kind = 'slow_gpu'"),
+              "1");
   }
+}
+
+TEST(DeviceFindings, ThrottleReasonsAreToldByTheirShare) {
+  EXPECT_EQ(ThrottleText({}), "");
+  EXPECT_EQ(ThrottleText({{0, 100}, {1, 50}, {2, 50}}), "") << "idle, and clocks that were set";
+  EXPECT_EQ(ThrottleText({{0, 96}, {4, 4}}), "") << "now and then";
+  EXPECT_EQ(ThrottleText({{0, 50}, {0x20, 30}, {0x44, 20}}),
+            "its clocks were lowered in 50.0 % of the samples (heat 50.0 %, power cap 20.0 %)");
 }
 
 TEST(DeviceFindings, ANearlyFullGpuIsARiskAndStopsNothing) {

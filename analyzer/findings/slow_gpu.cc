@@ -8,6 +8,7 @@
 #include <map>
 
 #include "analyzer/findings/rule.h"
+#include "analyzer/findings/throttle.h"
 
 namespace tutti::analyzer {
 namespace {
@@ -71,6 +72,9 @@ Status FindSlowGpus(RunContext& context, const FindingFacts& facts,
                       " longer than the others for the same kernels";
     draft.row.cause = "compute";
     draft.row.advice = kKinds[0].advice;
+    if (const std::string why = ThrottleOf(context, rank); !why.empty()) {
+      draft.row.title += ": " + why;
+    }
     draft.row.replayed_ns = facts.SavedBy("rank-at-median=" + std::to_string(rank));
     AddStepEvidence(
         facts, per_step,
