@@ -213,10 +213,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
   Call call(CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000);
-  uint64_t node = 0;
-  for (const uint64_t ns : As<Graph>(executable)->kernels_ns) {
-    tutti::fake_gpu::Kernel(call, IdOf(stream), ns, ++node);
-  }
+  tutti::fake_gpu::Graph(call, IdOf(stream), As<Graph>(executable)->kernels_ns);
   return cudaSuccess;
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <numeric>
 
 #include "tracer/sources/cupti/testing/fake_cupti.h"
 
@@ -117,6 +118,26 @@ void Kernel(const Call& call, uint32_t stream, uint64_t ns, uint64_t graph_node)
   work.name = kSpinName;
   work.graph_node = graph_node;
   fake_cupti::AddKernel(work);
+}
+
+void Graph(const Call& call, uint32_t stream, const std::vector<uint64_t>& kernels_ns) {
+  if (!fake_cupti::Records(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) {
+    uint64_t node = 0;
+    for (const uint64_t ns : kernels_ns) Kernel(call, stream, ns, ++node);
+    return;
+  }
+  const uint64_t total_ns = std::accumulate(kernels_ns.begin(), kernels_ns.end(), uint64_t{0});
+  const fake_cupti::Work work = Place(call, stream, total_ns);
+  CUpti_ActivityGraphTrace2 record{};
+  record.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
+  record.correlationId = call.correlation();
+  record.start = work.begin;
+  record.end = work.end;
+  record.deviceId = fake_cupti::kDevice;
+  record.graphId = 1;
+  record.contextId = fake_cupti::kContext;
+  record.streamId = stream;
+  fake_cupti::Add(&record, sizeof(record));
 }
 
 void Copy(const Call& call, uint32_t stream, const CopyEnds& ends, size_t bytes) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace tutti::fake_gpu {
 
@@ -33,6 +34,9 @@ uint32_t NewStream();
 
 // Work on |stream|, launched by |call|.
 void Kernel(const Call& call, uint32_t stream, uint64_t ns, uint64_t graph_node = 0);
+// A launch of a graph of kernels of these lengths: a row for each, or one for all where the tool
+// asked for that.
+void Graph(const Call& call, uint32_t stream, const std::vector<uint64_t>& kernels_ns);
 struct CopyEnds {
   uint8_t copy_kind;    // CUpti_ActivityMemcpyKind
   uint8_t source;       // CUpti_ActivityMemoryKind

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <new>
 
@@ -26,6 +27,13 @@ constexpr int64_t kFlushNs = 1'000'000'000;  // between requests for what is com
 constexpr int64_t kExitDeadlineNs = 5'000'000'000;
 constexpr int64_t kPatienceNs = 5'000'000'000;  // for a collector that makes no room
 constexpr char kSource[] = "cupti";
+
+// Kernels of CUDA graphs as one row a launch instead of one a kernel (TUTTI_CUDA_GRAPHS=whole): for
+// jobs with so many that recording each costs too much. CUPTI gives one or the other.
+bool WantsWholeGraphs() noexcept {
+  const char* graphs = secure_getenv("TUTTI_CUDA_GRAPHS");
+  return graphs != nullptr && std::strcmp(graphs, "whole") == 0;
+}
 
 // In the order in which they are asked for. Objects first: they tell where work ran.
 constexpr int kKinds[] = {kDevice,   kContext, kStream,  kConcurrentKernel, kMemcpy,
@@ -50,6 +58,7 @@ struct Source {
   RecordWriter* writer;
 
   static inline constinit std::atomic<bool> cuda_seen{false};
+  static inline constinit std::atomic<uint32_t> callers{0};
   static inline constinit std::atomic<Step> step{Step::kWaiting};
   static Source source;
 };
@@ -131,6 +140,10 @@ bool EnableKinds() noexcept {
     if (kind == kConcurrentKernel && !Check(result, "cuptiActivityEnable")) return false;
     if (result != kSuccess) NoteMissingKind(kind, result);
   }
+  if (WantsWholeGraphs()) {
+    const Result result = Cupti().enable(kGraphTrace);
+    if (result != kSuccess) NoteMissingKind(kGraphTrace, result);
+  }
   SilenceNoisyCalls(Cupti());
   It().capturing.store(true, std::memory_order_release);
   return true;
@@ -139,6 +152,7 @@ bool EnableKinds() noexcept {
 void DisableKinds() noexcept {
   It().capturing.store(false, std::memory_order_release);
   for (const int kind : kKinds) Cupti().disable(kind);
+  if (WantsWholeGraphs()) Cupti().disable(kGraphTrace);
 }
 
 // ---- The tracer's threads
@@ -287,8 +301,8 @@ bool Start() noexcept {
 }
 
 void StartIfReady() noexcept {
-  // Of the two callers, each of which has just made one of these true, at least one sees both.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  // Of the two callers, each of which has just made one of these true, the later one sees both.
+  Source::callers.fetch_add(1, std::memory_order_acq_rel);
   if (!Source::cuda_seen.load(std::memory_order_acquire) || !Captures(wire::kCaptureCupti)) return;
   auto step = Source::Step::kWaiting;
   if (!Source::step.compare_exchange_strong(step, Source::Step::kStarting)) return;
