@@ -9,6 +9,7 @@ void AddCi(CLI::App& app, Invocation& invocation) {
   AddCiRun(*ci, invocation);
   AddCiGate(*ci, invocation);
   AddCiCalibrate(*ci, invocation);
+  AddCiHistory(*ci, invocation);
 }
 
 }  // namespace tutti::cli

@@ -14,6 +14,7 @@ namespace tutti::cli {
 void AddCiRun(CLI::App& ci, Invocation& invocation);
 void AddCiGate(CLI::App& ci, Invocation& invocation);
 void AddCiCalibrate(CLI::App& ci, Invocation& invocation);
+void AddCiHistory(CLI::App& ci, Invocation& invocation);
 
 // Options of those that record a campaign, as they were typed.
 struct CampaignArguments {

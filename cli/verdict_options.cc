@@ -20,6 +20,9 @@ Status WriteOutputs(const VerdictArguments& arguments, VerdictFormat format, boo
   if (!arguments.metrics.empty()) {
     TUTTI_RETURN_IF_ERROR(cmp::ReplaceFile(arguments.metrics, cmp::RenderOpenMetrics(comparisons)));
   }
+  if (!arguments.html.empty()) {
+    TUTTI_RETURN_IF_ERROR(cmp::ReplaceFile(arguments.html, cmp::RenderHtml(comparisons)));
+  }
   if (!arguments.summary.empty()) {
     TUTTI_RETURN_IF_ERROR(cmp::AppendToFile(arguments.summary, cmp::RenderMarkdown(comparisons)));
   }
@@ -28,6 +31,8 @@ Status WriteOutputs(const VerdictArguments& arguments, VerdictFormat format, boo
       return WriteOut(cmp::RenderJson(comparisons));
     case VerdictFormat::kMarkdown:
       return WriteOut(cmp::RenderMarkdown(comparisons));
+    case VerdictFormat::kHtml:
+      return WriteOut(cmp::RenderHtml(comparisons));
     case VerdictFormat::kText:
       return WriteOut(cmp::RenderText(comparisons, colour));
   }
@@ -63,12 +68,13 @@ int ExitCodeFor(const VerdictArguments& arguments,
 }
 
 void AddOutputOptions(CLI::App& verb, VerdictArguments& arguments) {
-  verb.add_option("--format", arguments.format, "text, json (schema tutti.compare/1) or md")
+  verb.add_option("--format", arguments.format, "text, json (schema tutti.compare/1), md or html")
       ->transform(OneOf<VerdictFormat>({{"text", VerdictFormat::kText},
                                         {"json", VerdictFormat::kJson},
-                                        {"md", VerdictFormat::kMarkdown}}))
+                                        {"md", VerdictFormat::kMarkdown},
+                                        {"html", VerdictFormat::kHtml}}))
       ->envname("TUTTI_FORMAT")
-      ->option_text("text|json|md");
+      ->option_text("text|json|md|html");
   verb.add_option("--junit", arguments.junit, "Write JUnit XML: a case for each gate")
       ->option_text("FILE");
   verb.add_option("--summary", arguments.summary,
@@ -76,6 +82,8 @@ void AddOutputOptions(CLI::App& verb, VerdictArguments& arguments) {
       ->option_text("FILE");
   verb.add_option("--metrics", arguments.metrics,
                   "Replace this file by OpenMetrics text (node-exporter's textfiles, GitLab)")
+      ->option_text("FILE");
+  verb.add_option("--html", arguments.html, "Replace this file by a page with charts")
       ->option_text("FILE");
 }
 

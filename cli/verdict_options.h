@@ -11,7 +11,7 @@
 
 namespace tutti::cli {
 
-enum class VerdictFormat { kText, kJson, kMarkdown };
+enum class VerdictFormat { kText, kJson, kMarkdown, kHtml };
 enum class FailOn { kRegression, kInconclusive };
 
 // The options as they were typed.
@@ -25,6 +25,7 @@ struct VerdictArguments {
   bool environment_fails = false;
   std::string junit;
   std::string summary;
+  std::string html;
   std::string metrics;
   bool strict = false;
   int64_t max_loss = 0;

@@ -25,6 +25,8 @@ std::string RenderJson(std::span<const NamedComparison> comparisons);
 // For one comment on a pull request, marked so that it can be found and edited, and for step
 // summaries: GitHub's Markdown, below `limit` bytes; what is left out is counted.
 std::string RenderMarkdown(std::span<const NamedComparison> comparisons, size_t limit = 60'000);
+// One HTML file with charts; fetches nothing, has no script.
+std::string RenderHtml(std::span<const NamedComparison> comparisons);
 // JUnit XML with a case per gate: regression = failure, inconclusive = skipped.
 std::string RenderJUnit(std::span<const NamedComparison> comparisons);
 // The same where there is no comparison: one case in error.

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -139,6 +140,50 @@ class CasesTest(unittest.TestCase):
         (finding,) = [each for each in report["findings"] if each["id"] == "straggler"]
         self.assertEqual(finding["ranks"], [slowest])
         self.assertEqual(finding["cost_ns"], case.facts["late_by"] * NS_PER_US)
+
+    def test_a_gate_is_tripped_by_the_real_regression_alone(self):
+        case = Case(self, "38-perf-gate-noise")
+        file = case.folder / "pairs.json"
+        result = case.tutti("compare", "--within-launch", file, "--json")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        verdicts = {}
+        for one in json.loads(result.stdout)["comparisons"]:
+            verdicts[one["name"]] = "identical" if one["identical"] else one["verdict"]
+        neutral = {"no_regression", "no_regression_shown", "inconclusive"}
+        got = {name: "neutral" if verdict in neutral else verdict
+               for name, verdict in verdicts.items()}
+        self.assertEqual(got, case.facts)
+        # Each alone: the exit code is the real one's only; effect, uncertainty and rule are said.
+        pairs = json.loads(file.read_text())
+        for name in case.facts:
+            alone = case.run.parent / f"{name}.json"
+            alone.write_text(json.dumps({"unit": pairs.get("unit", "ms"), name: pairs[name]}))
+            result = case.tutti("compare", "--within-launch", alone)
+            self.assertEqual(result.returncode, 1 if name == "real" else 0, name)
+            self.assertRegex(result.stdout, r"step_time +.*%")
+            self.assertIn("95 % interval", result.stdout)
+            self.assertIn("rule: regression if p < 0.01", result.stdout)
+
+    def test_a_step_is_what_the_timeline_shows(self):
+        case = Case(self, "62-step-time-definition")
+        report = case.report()
+        self.assertEqual(report["run"]["steps"], case.facts["steps"])
+        self.assertEqual(case.number("SELECT count(*) AS n FROM step"), case.facts["steps"])
+        self.assertEqual(case.number("SELECT max(end_ns - begin_ns) AS ns FROM step"),
+                         case.facts["step_time"] * NS_PER_US)
+        self.assertEqual(case.number("SELECT min(end_ns - begin_ns) AS ns FROM step"),
+                         case.facts["step_time"] * NS_PER_US)
+        between = case.number("SELECT max(end_ns) - min(begin_ns) - sum(end_ns - begin_ns) AS ns "
+                              "FROM step")
+        self.assertEqual(between, case.facts["between"] * NS_PER_US)
+        # A comparison counts the time between steps as such: periods, not lengths.
+        twin = case.run.parent / "twin"
+        shutil.copytree(case.run, twin)
+        result = case.tutti("compare", case.run, "--", twin, "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        parts = {part["part"]: part["base_ns"]
+                 for part in json.loads(result.stdout)["what_changed"]["parts"]}
+        self.assertEqual(parts["between_steps"], case.facts["between"] * NS_PER_US // 4)
 
     def test_files_of_one_rank_are_kept_apart(self):
         case = Case(self, "46-rank-identity")

@@ -45,6 +45,7 @@ FACADES = {
     "collector/campaign": "collector/campaign/campaign.h",
     "analyzer": "analyzer/analyze.h",
     "analyzer/compare": "analyzer/compare/compare.h",
+    "analyzer/history": "analyzer/history/history.h",
     "analyzer/replay": "analyzer/replay/whatif.h",
     "exporter": "exporter/exporter.h",
     "viewer": "viewer/viewer.h",
