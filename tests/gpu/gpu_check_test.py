@@ -148,6 +148,11 @@ class FakeGpuTest(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertRegex(done.stdout, r"NOT HELD +kernels: nothing is lost  \(gpu_records_dropped")
 
+    def test_programs_that_fail_by_themselves_prove_nothing(self):
+        done = self.check("--only", "kernels", "--gpu-truth", "/bin/false")
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"could not be checked +kernels: runs and is recorded")
+
     def test_overhead_is_measured_in_order(self):
         machine = unittest.mock.Mock()
         machine.training = ["train"]
@@ -159,6 +164,8 @@ class FakeGpuTest(unittest.TestCase):
         self.assertEqual(asked, ["train", "record", "record", "train",
                                  "train", "--profiler", "--profiler", "train"])
         self.assertEqual(quadruples["tutti"], [[11, 11, 11, 11]])
+        in_no_time = gpu_check.measure(machine, 5, deadline=1e-9)
+        self.assertEqual(len(in_no_time["tutti"]), 1, "one, so that there is a figure")
 
 
 if __name__ == "__main__":
