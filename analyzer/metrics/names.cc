@@ -51,9 +51,18 @@ constexpr std::array<std::string_view, 25> kBlockingCalls = {"cudaDeviceSynchron
                                                              "hipMemcpyWithStream",
                                                              "hipHostFree"};
 
+// A node that a program defined in C++ (torch::autograd::Function) may do anything, also wait for a
+// collective. What it computes are operators of their own.
+bool IsCustomNode(std::string_view name) {
+  constexpr std::string_view kEvaluate = "autograd::engine::evaluate_function: ";
+  if (name.starts_with(kEvaluate)) name.remove_prefix(kEvaluate.size());
+  return name.starts_with("torch::autograd::CppNode<");
+}
+
 }  // namespace
 
 OpRole RoleOfOp(std::string_view name, int64_t scope) {
+  if (IsCustomNode(name)) return OpRole::kRange;
   if (StartsWithAny(name, kBlockingOps)) return OpRole::kBlocking;
   if (StartsWithAny(name, kHandOverOps)) return OpRole::kHandOver;
   return scope == kScopeFunction || scope == kScopeBackward ? OpRole::kCompute : OpRole::kRange;

@@ -8,6 +8,11 @@ namespace {
 TEST(RoleOfOp, UserRangesAndBlockingCallsAreNotCompute) {
   EXPECT_EQ(RoleOfOp("aten::addmm", kScopeFunction), OpRole::kCompute);
   EXPECT_EQ(RoleOfOp("AddmmBackward0", kScopeBackward), OpRole::kCompute);
+  EXPECT_EQ(RoleOfOp("torch::autograd::AccumulateGrad", kScopeBackward), OpRole::kCompute);
+  EXPECT_EQ(RoleOfOp("torch::autograd::CppNode<Sum>", kScopeBackward), OpRole::kRange);
+  EXPECT_EQ(RoleOfOp("autograd::engine::evaluate_function: torch::autograd::CppNode<Sum>",
+                     kScopeFunction),
+            OpRole::kRange);
   EXPECT_EQ(RoleOfOp("c10d::allreduce_", kScopeFunction), OpRole::kHandOver);
   EXPECT_EQ(RoleOfOp("c10d::barrier", kScopeFunction), OpRole::kBlocking);
   EXPECT_EQ(RoleOfOp("DistributedDataParallel.forward", kScopeUser), OpRole::kRange);

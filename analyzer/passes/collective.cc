@@ -309,22 +309,36 @@ struct Matched {
   int64_t order_ns = 0;
 };
 
-schema::CollectiveCallRow CallRow(const Job& job, const Call& call) {
+bool OnOneClock(const Job& job, const Match& match) {
+  return std::all_of(match.calls.begin(), match.calls.end(), [&](size_t index) {
+    return job.ranks[job.calls[index].rank].clock_domain ==
+           job.ranks[job.calls[match.calls.front()].rank].clock_domain;
+  });
+}
+
+// A program learns that a send of Gloo's is over when it asks, which may be much later: it is over
+// when its receive is.
+std::optional<int64_t> EndOf(const Job& job, const Match& match, const Call& call) {
+  std::optional<int64_t> end_ns = call.source.end_ns;
+  const bool is_send = call.source.origin == "gloo_op" && call.source.op == "send";
+  if (!is_send || !call.source.begin_ns || !OnOneClock(job, match)) return end_ns;
+  for (const size_t index : match.calls) {
+    const Call& other = job.calls[index];
+    if (&other == &call || !other.source.end_ns || !end_ns) continue;
+    end_ns = std::max(*call.source.begin_ns, std::min(*end_ns, *other.source.end_ns));
+  }
+  return end_ns;
+}
+
+schema::CollectiveCallRow CallRow(const Job& job, const Match& match, const Call& call) {
   schema::CollectiveCallRow row;
   row.rank = job.ranks[call.rank].rank;
   row.source_id = call.source.id;
   row.step = call.step;
   row.enqueue_ns = call.source.enqueue_ns;
   row.arrival_ns = call.source.begin_ns;
-  row.end_ns = call.source.end_ns;
+  row.end_ns = EndOf(job, match, call);
   return row;
-}
-
-bool OnOneClock(const Job& job, const Match& match) {
-  return std::all_of(match.calls.begin(), match.calls.end(), [&](size_t index) {
-    return job.ranks[job.calls[index].rank].clock_domain ==
-           job.ranks[job.calls[match.calls.front()].rank].clock_domain;
-  });
 }
 
 // A flight recorder's times are when its watchdog came by, whole periods after the events.
@@ -346,7 +360,7 @@ std::vector<CallTime> TimesOf(const Job& job, const Match& match, int64_t expect
     time.rank = static_cast<int>(job.ranks[call.rank].rank);
     time.is_root = call.source.root && call.group_rank == call.source.root;
     time.arrival_ns = *call.source.begin_ns;
-    time.end_ns = call.source.end_ns;
+    time.end_ns = EndOf(job, match, call);
     times.push_back(time);
   }
   return times;
@@ -398,9 +412,10 @@ Matched Describe(const Job& job, std::span<const MatchCall> match_calls, const M
   const bool is_dumped = IsDumped(job, match);
   for (const size_t index : match.calls) {
     const SourceCall& source = job.calls[index].source;
-    matched.calls.push_back(CallRow(job, job.calls[index]));
-    if (source.begin_ns && source.end_ns && !is_dumped) {
-      const int64_t duration_ns = *source.end_ns - *source.begin_ns;
+    matched.calls.push_back(CallRow(job, match, job.calls[index]));
+    const std::optional<int64_t> end_ns = matched.calls.back().end_ns;
+    if (source.begin_ns && end_ns && !is_dumped) {
+      const int64_t duration_ns = *end_ns - *source.begin_ns;
       row.duration_ns = std::min(row.duration_ns.value_or(duration_ns), duration_ns);
     }
   }

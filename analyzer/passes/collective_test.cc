@@ -77,6 +77,22 @@ TEST(Collective, RanksOnDifferentClocksAreMatchedButNotCompared) {
   EXPECT_EQ(derived.Query("SELECT sum(abs(clock_offset_ns)) FROM rank"), "0");
 }
 
+// ns      0    10   20   30                  90  100
+// rank 0       [send.....====)  asked here: -|
+// rank 1            [recv====)
+TEST(Collective, ASendIsOverWhenItsReceiveIs) {
+  TraceBuilder rank0(0, 2);
+  rank0.Step(0, 0, 100).Transfer("send", 1, 1, 10, 90, 64);
+  TraceBuilder rank1(1, 2);
+  rank1.Step(0, 0, 100).Transfer("recv", 0, 1, 20, 30, 64);
+  RunFolder run;
+  const Derived derived(run.Add(rank0).Add(rank1));
+  EXPECT_EQ(derived.Query("SELECT rank, end_ns - arrival_ns, wait_ns, transfer_ns"
+                          " FROM collective_call ORDER BY rank"),
+            "0|20|10|10\n1|10|0|10");
+  EXPECT_EQ(derived.Query("SELECT state, duration_ns, clamped FROM collective"), "complete|10|0");
+}
+
 TEST(Collective, DisagreeingRanksAreKeptAsMismatch) {
   TraceBuilder rank0(0, 2);
   rank0.Step(0, 0, 1000).AllReduce(0, 1, 2, 30, 64);

@@ -123,6 +123,14 @@ TraceBuilder& TraceBuilder::Collective(const std::string& op, std::optional<int6
   return *this;
 }
 
+TraceBuilder& TraceBuilder::Transfer(const std::string& op, int64_t peer, int64_t sequence,
+                                     int64_t begin, End end, int64_t bytes) {
+  Collective(op, sequence, begin, begin, end, bytes);
+  collectives_.back().tid = kMainTid;
+  collectives_.back().peer = peer;
+  return *this;
+}
+
 TraceBuilder& TraceBuilder::Dumped(const std::string& op, int64_t sequence, int64_t enqueue,
                                    std::string state, const std::string& stack,
                                    int64_t communicator) {

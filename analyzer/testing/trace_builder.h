@@ -48,6 +48,9 @@ class TraceBuilder {
                           int64_t bytes) {
     return Collective("all_reduce", sequence, enqueue, begin, end, bytes);
   }
+  // A send or receive of Gloo's, which its caller runs.
+  TraceBuilder& Transfer(const std::string& op, int64_t peer, int64_t sequence, int64_t begin,
+                         End end, int64_t bytes);
   // As a flight recorder tells it: `state` is 'scheduled', 'started' or 'completed'.
   TraceBuilder& Dumped(const std::string& op, int64_t sequence, int64_t enqueue, std::string state,
                        const std::string& stack = "", int64_t communicator = 1);
