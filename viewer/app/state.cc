@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "viewer/model/stragglers.h"
 #include "viewer/scene/path.h"
 
 namespace tutti::viewer {
@@ -44,7 +45,11 @@ void State::Update() {
   durations_.clear();
   totals_of_.reset();
   links_of_.reset();
-  if (!search_.text.empty()) Search(search_.text);
+  if (const auto query = search_.durations) {
+    SearchDurations(query->name, query->least_ns, query->most_ns);
+  } else if (!search_.text.empty()) {
+    Search(search_.text);
+  }
   InvalidateRows();
   UpdateExtent();
   if (!was_moved_) {
@@ -178,6 +183,28 @@ void State::ToggleDeep(const std::string& row_key) {
 void State::TogglePin(const std::string& row_key) {
   if (std::erase(choices_.pinned, row_key) == 0) choices_.pinned.push_back(row_key);
   InvalidateRows();
+}
+
+void State::TogglePinnedStragglers() {
+  const bool was_pinned = !choices_.badges.empty();
+  for (const auto& [key, badge] : choices_.badges) std::erase(choices_.pinned, key);
+  choices_.badges.clear();
+  InvalidateRows();
+  if (was_pinned) return;
+  const std::optional<Stragglers> found = FindStragglers(summary());
+  if (!found.has_value()) {
+    message = "Fewer than two ranks have steps: none is slower than the others";
+    return;
+  }
+  const auto pin = [&](size_t slot, const char* badge) {
+    const std::string key = "r" + std::to_string(slot);
+    if (!choices_.badges.emplace(key, badge).second) return;
+    std::erase(choices_.pinned, key);
+    choices_.pinned.push_back(key);
+  };
+  pin(found->slowest, "slowest");
+  pin(found->median, "median");
+  pin(found->fastest, "fastest");
 }
 
 void State::Hide(const std::string& row_key) {

@@ -32,11 +32,18 @@ struct Place {
   float scroll_y = 0;
 };
 
+struct DurationQuery {
+  NameId name = 0;
+  int64_t least_ns = 0;
+  int64_t most_ns = 0;
+};
+
 struct SearchState {
   std::string text;
   std::string error;  // why it means nothing
   SearchResult result;
-  std::optional<size_t> current;  // place in result.hits
+  std::optional<size_t> current;           // place in result.hits
+  std::optional<DurationQuery> durations;  // what was asked, if not a text
 };
 
 // The panels that can be closed.
@@ -54,8 +61,10 @@ enum class Panel : uint8_t {
   kHang,
   kWhatIf,
   kCompare,
+  kFlame,
+  kSteps,
 };
-inline constexpr size_t kPanels = 13;
+inline constexpr size_t kPanels = 15;
 
 // Findings, details, the heat map, collectives and events.
 std::array<bool, kPanels> PanelsAtFirst();
@@ -99,6 +108,8 @@ class State {
   void ToggleOpen(const std::string& row_key);
   void ToggleDeep(const std::string& row_key);
   void TogglePin(const std::string& row_key);
+  // The slowest rank, one as usual and the fastest above the others; again, not any more.
+  void TogglePinnedStragglers();
   void Hide(const std::string& row_key);
   void ShowHidden();
   void Filter(const std::string& text);
@@ -133,6 +144,8 @@ class State {
   // --- Search.
   const SearchState& search() const { return search_; }
   void Search(const std::string& text);
+  // Finds the events of one name whose duration is in [least_ns, most_ns].
+  void SearchDurations(NameId name, int64_t least_ns, int64_t most_ns);
   void GoToHit(int direction);
 
   // --- Findings.

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "viewer/app/state.h"
+#include "viewer/scene/format.h"
 
 namespace tutti::viewer {
 namespace {
@@ -102,6 +103,15 @@ void State::Search(const std::string& text) {
     if (text != search_.text) Raise(Panel::kSearch);
   }
   search_ = std::move(next);
+}
+
+void State::SearchDurations(NameId name, int64_t least_ns, int64_t most_ns) {
+  search_ = SearchState();
+  search_.text = std::string(session_->names().Text(name)) + " of " + FormatNs(least_ns) + " to " +
+                 FormatNs(most_ns);
+  search_.durations = {name, least_ns, most_ns};
+  search_.result = viewer::SearchDurations(ranks_, name, least_ns, most_ns, kMostHitsALane);
+  Raise(Panel::kSearch);
 }
 
 void State::GoToHit(int direction) {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <set>
+#include <sstream>
 
 #include "viewer/app/commands.h"
 #include "viewer/app/script.h"
@@ -102,6 +104,33 @@ TEST(StateOfTwoRuns, APlaceNamesItsRun) {
   ASSERT_TRUE(state.GoToPlace("A0:10").ok());
   ASSERT_TRUE(state.GoToPlace("0:10").ok());
   EXPECT_EQ(state.GoToPlace("B7:10").message(), "no B rank 7 in this run");
+}
+
+TEST_F(StateTest, StragglersArePinnedAndUnpinned) {
+  state_.TogglePinnedStragglers();
+  EXPECT_NE(state_.message, "") << "the small run tells no parts of steps";
+  const testing::TwoSmallRuns runs;
+  State state(std::make_unique<Session>(runs.summary, runs.shared_names, runs.ranks));
+  state.TogglePin("r1");
+  state.TogglePinnedStragglers();
+  ASSERT_EQ(state.tree().pinned.size(), 3U);
+  std::set<std::string> badges;
+  for (const Row& row : state.tree().pinned) badges.insert(row.badge);
+  EXPECT_EQ(badges, (std::set<std::string>{"slowest", "median", "fastest"}));
+  state.TogglePinnedStragglers();
+  EXPECT_TRUE(state.tree().pinned.empty());
+}
+
+TEST_F(StateTest, DurationsAreSearchedAndGoneThrough) {
+  state_.Search("Gemm");
+  const NameId gemm = *state_.search().result.names.begin();
+  state_.SearchDurations(gemm, 100, 120);
+  ASSERT_EQ(state_.search().result.hits.size(), 1U);
+  state_.GoToHit(1);
+  EXPECT_EQ(state_.selected_event()->row_id, 1U);
+  EXPECT_EQ(state_.search().text, "void Gemm<float>(int) of 100 ns to 120 ns");
+  state_.Search("");
+  EXPECT_FALSE(state_.search().durations.has_value());
 }
 
 TEST_F(StateTest, ARangeIsSummedUp) {

@@ -77,6 +77,18 @@ void ComparePanel::DrawNames(DrawContext& context) {
   State& state = context.state;
   Text(std::string(range_.has_value() ? "in the selected range" : "in the whole runs") +
        ", on all ranks; a click searches the name");
+  ImGui::SameLine();
+  CsvButton([&] {
+    Csv csv;
+    csv.AddRow({"name", "category", "a_count", "b_count", "a_ns", "b_ns"});
+    for (const NameDelta& delta : names_) {
+      csv.AddRow({std::string(state.session().names().Text(delta.name)),
+                  std::string(CategoryName(delta.category)), std::to_string(delta.a_count),
+                  std::to_string(delta.b_count), std::to_string(delta.a_ns),
+                  std::to_string(delta.b_ns)});
+    }
+    return csv;
+  });
   if (!ImGui::BeginTable("names", 7, kTableFlags)) return;
   ImGui::TableSetupScrollFreeze(0, 1);
   ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthStretch);

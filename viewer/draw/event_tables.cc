@@ -1,11 +1,47 @@
 // Tables of events: what a range of time is spent on, what a search found.
 #include <imgui.h>
 
+#include <algorithm>
+#include <map>
+
 #include "viewer/draw/panels.h"
 #include "viewer/draw/widgets.h"
 #include "viewer/scene/format.h"
 
 namespace tutti::viewer {
+
+namespace {
+
+// "on A rank 1: 34, on A rank 0: 2": which ranks have them.
+std::string RanksOf(const State& state, const SearchResult& result) {
+  std::map<uint32_t, int64_t> by_slot;
+  for (const EventRef& hit : result.hits) ++by_slot[hit.rank];
+  std::vector<std::pair<int64_t, uint32_t>> most;
+  for (const auto& [slot, count] : by_slot) most.emplace_back(-count, slot);
+  std::sort(most.begin(), most.end());
+  std::string text = "where:";
+  for (size_t i = 0; i < std::min<size_t>(most.size(), 8); ++i) {
+    text += (i == 0 ? " " : ", ") + FormatCount(-most[i].first) + " on " +
+            state.summary().RankName(state.summary().ranks[most[i].second].rank);
+  }
+  return text;
+}
+
+Csv HitsAsCsv(const State& state, const SearchResult& result) {
+  Csv csv;
+  csv.AddRow({"begin_ns", "duration_ns", "rank", "row", "name"});
+  for (const EventRef& hit : result.hits) {
+    const auto event = EventAt(state.ranks(), hit);
+    if (!event.has_value()) continue;
+    csv.AddRow({std::to_string(event->begin_ns), std::to_string(event->end_ns - event->begin_ns),
+                state.summary().RankName(state.summary().ranks[hit.rank].rank),
+                state.ranks()[hit.rank]->tracks[hit.track].label,
+                std::string(state.session().names().Text(event->name))});
+  }
+  return csv;
+}
+
+}  // namespace
 
 void DrawRange(DrawContext& context) {
   State& state = context.state;
@@ -19,6 +55,17 @@ void DrawRange(DrawContext& context) {
        FormatNs(range.begin_ns - state.summary().begin_ns) + ", " + FormatCount(totals.count) +
        " events of " + FormatCount(static_cast<int64_t>(totals.names.size())) +
        " names on all ranks");
+  ImGui::SameLine();
+  CsvButton([&] {
+    Csv csv;
+    csv.AddRow({"name", "category", "count", "in_range_ns", "longest_ns"});
+    for (const NameTotal& total : totals.names) {
+      csv.AddRow({std::string(state.session().names().Text(total.name)),
+                  std::string(CategoryName(total.category)), std::to_string(total.count),
+                  std::to_string(total.total_ns), std::to_string(total.longest_ns)});
+    }
+    return csv;
+  });
   if (!ImGui::BeginTable("range", 5, kTableFlags)) return;
   ImGui::TableSetupScrollFreeze(0, 1);
   ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthStretch);
@@ -62,6 +109,9 @@ void DrawSearch(DrawContext& context) {
   Text(FormatCount(search.result.total) + " events of " +
        FormatCount(static_cast<int64_t>(search.result.names.size())) + " names match \"" +
        search.text + "\"");
+  if (search.durations) Dim(context, RanksOf(state, search.result));
+  ImGui::SameLine();
+  CsvButton([&] { return HitsAsCsv(state, search.result); });
   if (!ImGui::BeginTable("hits", 5, kTableFlags)) return;
   ImGui::TableSetupScrollFreeze(0, 1);
   ImGui::TableSetupColumn("at", ImGuiTableColumnFlags_WidthFixed, 110 * context.scale);

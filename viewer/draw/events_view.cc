@@ -1,10 +1,11 @@
-// All names, and a histogram of one.
+// All names, or events grouped otherwise, and a histogram of one name.
 #include <imgui.h>
 #include <imgui_stdlib.h>
 #include <implot.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include "viewer/draw/panels.h"
 #include "viewer/draw/widgets.h"
@@ -13,26 +14,151 @@
 namespace tutti::viewer {
 namespace {
 
-constexpr ImGuiTableFlags kTable = ImGuiTableFlags_RowBg | ImGuiTableFlags_ScrollY |
-                                   ImGuiTableFlags_ScrollX | ImGuiTableFlags_BordersInnerV |
-                                   ImGuiTableFlags_Resizable;
+bool ContainsIgnoringCase(std::string_view text, std::string_view part) {
+  const auto same = [](unsigned char a, unsigned char b) {
+    return std::tolower(a) == std::tolower(b);
+  };
+  return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
+}
+
+int64_t MeanOf(const GroupTotal& total) {
+  return total.total_ns / std::max<int64_t>(1, total.count);
+}
+
+bool IsLess(const GroupTotal& a, const GroupTotal& b, int column) {
+  switch (column) {
+    case 0:
+      return a.label < b.label;
+    case 1:
+      return a.count < b.count;
+    case 3:
+      return MeanOf(a) < MeanOf(b);
+    case 4:
+      return a.longest_ns < b.longest_ns;
+    default:
+      return a.total_ns < b.total_ns;
+  }
+}
 
 }  // namespace
 
-void EventsByName::Refresh(DrawContext& context) {
+void EventsPanel::Refresh(DrawContext& context) {
   State& state = context.state;
-  if (loaded_ == state.session().loaded()) return;
-  loaded_ = state.session().loaded();
-  totals_ = SumRange(state.ranks(), INT64_MIN / 2, INT64_MAX / 2,
-                     [](const EventRef&, const Track&) { return true; });
+  const Key wanted{state.session().loaded(), only_range_ ? state.range() : std::nullopt, by_};
+  if (made_.Take(&totals_)) {
+    has_ = making_;
+    chosen_.reset();
+    is_sorted_ = false;
+  }
+  if (made_.is_busy() || has_ == wanted) return;
+  making_ = wanted;
+  const TimeRange range = wanted.range.value_or(TimeRange{INT64_MIN / 2, INT64_MAX / 2});
+  // The session outlives the panel.
+  made_.Start([session = &state.session(), ranks = state.ranks(), range, by = by_] {
+    return GroupEvents(session->summary(), ranks, session->names(), range.begin_ns, range.end_ns,
+                       by);
+  });
 }
 
-void EventsByName::DrawHistogram(DrawContext& context) {
-  if (chosen_ >= totals_.names.size()) return;
+void EventsPanel::Sort() {
+  ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs();
+  if (specs == nullptr || specs->SpecsCount == 0 || (is_sorted_ && !specs->SpecsDirty)) return;
+  const ImGuiTableColumnSortSpecs& spec = specs->Specs[0];
+  const bool up = spec.SortDirection == ImGuiSortDirection_Ascending;
+  std::stable_sort(totals_.begin(), totals_.end(), [&](const GroupTotal& a, const GroupTotal& b) {
+    return up ? IsLess(a, b, spec.ColumnIndex) : IsLess(b, a, spec.ColumnIndex);
+  });
+  specs->SpecsDirty = false;
+  is_sorted_ = true;
+}
+
+Csv EventsPanel::AsCsv() const {
+  Csv csv;
+  csv.AddRow({NameOf(has_.by), "category", "count", "total_ns", "mean_ns", "longest_ns"});
+  for (const size_t place : shown_) {
+    const GroupTotal& total = totals_[place];
+    csv.AddRow({total.label, std::string(CategoryName(total.category)), std::to_string(total.count),
+                std::to_string(total.total_ns), std::to_string(MeanOf(total)),
+                std::to_string(total.longest_ns)});
+  }
+  return csv;
+}
+
+void EventsPanel::DrawTable(DrawContext& context) {
+  if (!ImGui::BeginTable("events", 5,
+                         kTableFlags | ImGuiTableFlags_ScrollX | ImGuiTableFlags_Sortable)) {
+    return;
+  }
+  ImGui::TableSetupScrollFreeze(0, 1);
+  ImGui::TableSetupColumn(NameOf(by_), ImGuiTableColumnFlags_WidthStretch);
+  for (const char* name : {"count", "total", "mean", "longest"}) {
+    const bool is_first = std::string_view(name) == "total";
+    ImGui::TableSetupColumn(name,
+                            ImGuiTableColumnFlags_WidthFixed |
+                                ImGuiTableColumnFlags_PreferSortDescending |
+                                (is_first ? ImGuiTableColumnFlags_DefaultSort : 0),
+                            90 * context.scale);
+  }
+  ImGui::TableHeadersRow();
+  Sort();
+  shown_.clear();
+  for (size_t i = 0; i < totals_.size(); ++i) {
+    if (filter_.empty() || ContainsIgnoringCase(totals_[i].label, filter_)) shown_.push_back(i);
+  }
+  ImGuiListClipper clipper;
+  clipper.Begin(static_cast<int>(shown_.size()));
+  while (clipper.Step()) {
+    for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
+      const GroupTotal& total = totals_[shown_[static_cast<size_t>(i)]];
+      const bool is_name = has_.by == GroupBy::kName;
+      ImGui::TableNextRow();
+      ImGui::TableNextColumn();
+      ImGui::PushID(i);
+      if (is_name || has_.by == GroupBy::kCategory) Chip(total.category);
+      const std::string label = is_name ? ShortName(total.label) : total.label;
+      if (ImGui::Selectable(label.c_str(), is_name && chosen_ == total.name,
+                            ImGuiSelectableFlags_SpanAllColumns) &&
+          is_name) {
+        chosen_ = total.name;
+      }
+      ImGui::PopID();
+      for (const std::string& text : {FormatCount(total.count), FormatNs(total.total_ns),
+                                      FormatNs(MeanOf(total)), FormatNs(total.longest_ns)}) {
+        ImGui::TableNextColumn();
+        RightText(text);
+      }
+    }
+  }
+  ImGui::EndTable();
+}
+
+// A drag over the histogram finds the events of these durations: where the outliers live.
+void EventsPanel::HandleBrush(DrawContext& context) {
+  if (ImPlot::IsPlotHovered() && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+    brush_from_ = ImPlot::GetPlotMousePos().x;
+  }
+  if (!brush_from_) return;
+  const double to = ImPlot::GetPlotMousePos().x;
+  const ImVec2 corner = ImPlot::GetPlotPos();
+  const float height = ImPlot::GetPlotSize().y;
+  const float x0 = ImPlot::PlotToPixels(std::min(*brush_from_, to), 0).x;
+  const float x1 = ImPlot::PlotToPixels(std::max(*brush_from_, to), 0).x;
+  ImPlot::GetPlotDrawList()->AddRectFilled({x0, corner.y}, {x1, corner.y + height},
+                                           WithAlpha(context.theme->accent, 0.25F));
+  if (ImGui::IsMouseDown(ImGuiMouseButton_Left)) return;
+  const auto ns = [](double micros) { return static_cast<int64_t>(std::llround(micros * 1e3)); };
+  if (x1 - x0 > 3) {
+    context.state.SearchDurations(*chosen_, ns(std::min(*brush_from_, to)),
+                                  ns(std::max(*brush_from_, to)));
+  }
+  brush_from_.reset();
+}
+
+void EventsPanel::DrawHistogram(DrawContext& context) {
   State& state = context.state;
   Event event;
-  event.name = totals_.names[chosen_].name;
-  // The source that most events of the name come from is not kept: the first that has any.
+  event.name = *chosen_;
+  // The source that most events of the name come from.
   const NameDurations* durations = nullptr;
   for (int source = 0; source <= static_cast<int>(Source::kDataWait); ++source) {
     event.source = static_cast<Source>(source);
@@ -46,102 +172,50 @@ void EventsByName::DrawHistogram(DrawContext& context) {
   Text("p50 " + FormatNs(durations->Quantile(0.5)) + "  p90 " + FormatNs(durations->Quantile(0.9)) +
        "  p99 " + FormatNs(durations->Quantile(0.99)) + "  p99.9 " +
        FormatNs(durations->Quantile(0.999)));
+  Dim(context, "drag over the bars to find these events");
   std::vector<double> micros;
   micros.reserve(durations->sorted_ns.size());
   for (const int64_t ns : durations->sorted_ns) micros.push_back(static_cast<double>(ns) / 1e3);
-  if (!ImPlot::BeginPlot("##histogram", ImVec2(-1, -1), ImPlotFlags_NoLegend | ImPlotFlags_NoMenus))
+  if (!ImPlot::BeginPlot("##histogram", ImVec2(-1, -1),
+                         ImPlotFlags_NoLegend | ImPlotFlags_NoMenus | ImPlotFlags_NoBoxSelect)) {
     return;
-  ImPlot::SetupAxes("µs", "events", ImPlotAxisFlags_AutoFit, ImPlotAxisFlags_AutoFit);
+  }
+  // Fixed, so that a drag is not a move of the plot.
+  constexpr ImPlotAxisFlags kFlags = ImPlotAxisFlags_AutoFit;
+  ImPlot::SetupAxes("µs", "events", kFlags, kFlags);
   ImPlot::PlotHistogram("durations", micros.data(), static_cast<int>(micros.size()), 60);
+  HandleBrush(context);
   ImPlot::EndPlot();
 }
 
-void EventsByName::Draw(DrawContext& context) {
-  State& state = context.state;
-  Refresh(context);
-  ImGui::SetNextItemWidth(260 * context.scale);
+void EventsPanel::Draw(DrawContext& context) {
+  ImGui::SetNextItemWidth(110 * context.scale);
+  if (ImGui::BeginCombo("##by", (std::string("by ") + NameOf(by_)).c_str())) {
+    for (size_t i = 0; i < kGroupings; ++i) {
+      const auto by = static_cast<GroupBy>(i);
+      if (ImGui::Selectable((std::string("by ") + NameOf(by)).c_str(), by == by_)) by_ = by;
+    }
+    ImGui::EndCombo();
+  }
+  ImGui::SameLine();
+  ImGui::SetNextItemWidth(220 * context.scale);
   ImGui::InputTextWithHint("##names", "part of a name", &filter_);
   ImGui::SameLine();
-  Text(FormatCount(totals_.count) + " events of " +
-       FormatCount(static_cast<int64_t>(totals_.names.size())) + " names on all ranks");
+  ImGui::Checkbox("selected range only", &only_range_);
+  Refresh(context);
+  ImGui::SameLine();
+  CsvButton([this] { return AsCsv(); });
+  ImGui::SameLine();
+  int64_t count = 0;
+  for (const GroupTotal& total : totals_) count += total.count;
+  Text(made_.is_busy() ? "adding up ..."
+                       : FormatCount(count) + " events of all ranks in " +
+                             FormatCount(static_cast<int64_t>(totals_.size())) + " groups");
   const float width = ImGui::GetContentRegionAvail().x;
-  ImGui::BeginChild("names", {chosen_ < totals_.names.size() ? width * 0.6F : width, 0});
-  if (ImGui::BeginTable("events", 5, kTable | ImGuiTableFlags_Sortable)) {
-    ImGui::TableSetupScrollFreeze(0, 1);
-    ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthStretch);
-    ImGui::TableSetupColumn("count", ImGuiTableColumnFlags_PreferSortDescending);
-    ImGui::TableSetupColumn(
-        "total", ImGuiTableColumnFlags_PreferSortDescending | ImGuiTableColumnFlags_DefaultSort);
-    ImGui::TableSetupColumn("mean", ImGuiTableColumnFlags_PreferSortDescending);
-    ImGui::TableSetupColumn("longest", ImGuiTableColumnFlags_PreferSortDescending);
-    ImGui::TableHeadersRow();
-    ImGuiTableSortSpecs* specs = ImGui::TableGetSortSpecs();
-    if (specs != nullptr && specs->SpecsDirty && specs->SpecsCount > 0) {
-      const ImGuiTableColumnSortSpecs& spec = specs->Specs[0];
-      const auto value = [&](const NameTotal& total) -> double {
-        switch (spec.ColumnIndex) {
-          case 1:
-            return static_cast<double>(total.count);
-          case 3:
-            return static_cast<double>(total.total_ns) / static_cast<double>(total.count);
-          case 4:
-            return static_cast<double>(total.longest_ns);
-          default:
-            return static_cast<double>(total.total_ns);
-        }
-      };
-      const bool up = spec.SortDirection == ImGuiSortDirection_Ascending;
-      std::stable_sort(totals_.names.begin(), totals_.names.end(),
-                       [&](const auto& a, const auto& b) {
-                         if (spec.ColumnIndex == 0) {
-                           const auto left = state.session().names().Text(a.name);
-                           const auto right = state.session().names().Text(b.name);
-                           return up ? left < right : right < left;
-                         }
-                         return up ? value(a) < value(b) : value(a) > value(b);
-                       });
-      specs->SpecsDirty = false;
-      chosen_ = SIZE_MAX;
-    }
-    std::vector<size_t> shown;
-    for (size_t i = 0; i < totals_.names.size(); ++i) {
-      const std::string_view name = state.session().names().Text(totals_.names[i].name);
-      const auto same = [](unsigned char a, unsigned char b) {
-        return std::tolower(a) == std::tolower(b);
-      };
-      if (filter_.empty() || std::search(name.begin(), name.end(), filter_.begin(), filter_.end(),
-                                         same) != name.end()) {
-        shown.push_back(i);
-      }
-    }
-    ImGuiListClipper clipper;
-    clipper.Begin(static_cast<int>(shown.size()));
-    while (clipper.Step()) {
-      for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
-        const size_t place = shown[static_cast<size_t>(i)];
-        const NameTotal& total = totals_.names[place];
-        ImGui::TableNextRow();
-        ImGui::TableNextColumn();
-        ImGui::PushID(i);
-        const std::string name = ShortName(state.session().names().Text(total.name));
-        if (ImGui::Selectable(name.c_str(), place == chosen_,
-                              ImGuiSelectableFlags_SpanAllColumns)) {
-          chosen_ = place;
-        }
-        ImGui::PopID();
-        for (const std::string& text :
-             {FormatCount(total.count), FormatNs(total.total_ns),
-              FormatNs(total.total_ns / std::max<int64_t>(1, total.count)),
-              FormatNs(total.longest_ns)}) {
-          ImGui::TableNextColumn();
-          Text(text);
-        }
-      }
-    }
-    ImGui::EndTable();
-  }
+  ImGui::BeginChild("names", {chosen_ ? width * 0.6F : width, 0});
+  DrawTable(context);
   ImGui::EndChild();
-  if (chosen_ >= totals_.names.size()) return;
+  if (!chosen_) return;
   ImGui::SameLine();
   ImGui::BeginChild("histogram");
   DrawHistogram(context);

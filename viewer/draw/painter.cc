@@ -125,7 +125,8 @@ class RowPainter {
           (delta_ns > 0 ? "+" : "") + FormatNs(delta_ns) + "  " + FormatShare(share);
       const float left = std::max(x0, layout_.RowsX()) + 4;
       if (ImGui::CalcTextSize(label.c_str()).x < x1 - left - 2) {
-        const float y = top + (height - ImGui::GetFontSize()) / 2;
+        // Beside the bar, not on it.
+        const float y = delta_ns > 0 ? middle - 1 : top;
         list_->AddText({left, y}, theme_.text, label.c_str());
       }
     }

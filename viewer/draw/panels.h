@@ -1,12 +1,19 @@
 // The panels around the timeline; each draws the inside of its window.
 #pragma once
 
+#include <imgui.h>
+
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "viewer/draw/background.h"
 #include "viewer/draw/context.h"
 #include "viewer/model/comparison.h"
+#include "viewer/model/flame.h"
+#include "viewer/model/grouping.h"
+#include "viewer/scene/csv.h"
 
 namespace tutti::viewer {
 
@@ -27,19 +34,69 @@ class HeatMap {
   int figure_ = 0;  // 0 step time, then the parts of a step
 };
 
-// All names with count, total, longest; a histogram of one.
-class EventsByName {
+// All names with count, total, longest, or events grouped otherwise; a histogram of one name.
+class EventsPanel {
  public:
   void Draw(DrawContext& context);
 
  private:
+  struct Key {
+    size_t loaded = SIZE_MAX;
+    std::optional<TimeRange> range;
+    GroupBy by = GroupBy::kName;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
   void Refresh(DrawContext& context);
+  void Sort();
+  void DrawTable(DrawContext& context);
   void DrawHistogram(DrawContext& context);
+  void HandleBrush(DrawContext& context);
+  Csv AsCsv() const;
 
-  size_t loaded_ = SIZE_MAX;
-  RangeTotals totals_;
+  GroupBy by_ = GroupBy::kName;
+  bool only_range_ = false;
   std::string filter_;
-  size_t chosen_ = SIZE_MAX;
+  Key has_;                         // what totals_ are of
+  Key making_;                      // what is being made
+  std::vector<GroupTotal> totals_;  // as the table is sorted
+  std::vector<size_t> shown_;       // places in totals_
+  bool is_sorted_ = false;
+  std::optional<NameId> chosen_;
+  std::optional<double> brush_from_;  // µs, while the histogram is brushed
+  Background<std::vector<GroupTotal>> made_;
+};
+
+// Where time goes below what calls what.
+class FlamePanel {
+ public:
+  void Draw(DrawContext& context);
+
+ private:
+  struct Key {
+    size_t loaded = SIZE_MAX;
+    std::optional<TimeRange> range;
+    int tracks = 0;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  void Refresh(DrawContext& context);
+  void DrawBox(DrawContext& context, const FlameBox& box, const ImVec2& at);
+
+  int tracks_ = 0;  // 0 threads, 1 streams
+  Key has_;         // what graph_ is of
+  Key making_;
+  FlameGraph graph_;
+  uint32_t top_ = 0;  // node that fills the width
+  std::optional<uint32_t> clicked_;
+  Background<FlameGraph> made_;
+};
+
+// A rank's steps below one another.
+class StepsPanel {
+ public:
+  void Draw(DrawContext& context);
+
+ private:
+  size_t slot_ = 0;
 };
 
 // Any query that reads; a row with a time, of a rank if it names one, is a place to go to.

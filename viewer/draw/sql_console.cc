@@ -111,7 +111,15 @@ void SqlConsole::Draw(DrawContext& context) {
   ImGui::SameLine();
   Text(outcome_.empty() ? "reads only; a click on a row with begin_ns or step goes there"
                         : outcome_);
-  if (columns_.empty() || columns_.size() > 60) return;
+  if (columns_.empty()) return;
+  ImGui::SameLine();
+  CsvButton([this] {
+    Csv csv;
+    csv.AddRow(columns_);
+    for (const std::vector<std::string>& row : rows_) csv.AddRow(row);
+    return csv;
+  });
+  if (columns_.size() > 60) return Text("More than 60 columns: ask for fewer, or copy them.");
   if (!ImGui::BeginTable("result", static_cast<int>(columns_.size()), kTable)) return;
   ImGui::TableSetupScrollFreeze(0, 1);
   for (const std::string& column : columns_) ImGui::TableSetupColumn(column.c_str());

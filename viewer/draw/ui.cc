@@ -70,7 +70,7 @@ void Ui::ArrangePanels(unsigned int dockspace) {
   ImGui::DockBuilderDockWindow("Findings", left);
   ImGui::DockBuilderDockWindow("Details", right);
   for (const char* title : {"Heat map", "Collective", "Events", "SQL", "Hang", "What if", "Compare",
-                            "Search", "Range"}) {
+                            "Flames", "Steps", "Search", "Range"}) {
     ImGui::DockBuilderDockWindow(title, bottom);
   }
   ImGui::DockBuilderGetNode(middle)->SetLocalFlags(ImGuiDockNodeFlags_NoTabBar);
@@ -136,13 +136,15 @@ void Ui::DrawToolbar() {
                                         {"Heat map", Panel::kHeatMap},
                                         {"Collective", Panel::kCollective},
                                         {"Events", Panel::kEvents},
+                                        {"Flames", Panel::kFlame},
+                                        {"Steps", Panel::kSteps},
                                         {"What if", Panel::kWhatIf},
                                         {"SQL", Panel::kSql},
                                         {"Range", Panel::kRange},
                                         {"Details", Panel::kDetails},
                                         {"Keys", Panel::kHelp}};
   ImGui::SetCursorPosX(
-      std::max(ImGui::GetCursorPosX(), ImGui::GetWindowWidth() - 620 * context_.scale));
+      std::max(ImGui::GetCursorPosX(), ImGui::GetWindowWidth() - 760 * context_.scale));
   for (const Button& button : kButtons) {
     const bool was_shown = state.Shows(button.panel);
     ImGui::MenuItem(button.label, nullptr, &state.Shows(button.panel));
@@ -248,6 +250,8 @@ void Ui::Draw() {
   DrawPanel(Panel::kHang, "Hang", [&] { DrawHang(context_); });
   DrawPanel(Panel::kWhatIf, "What if", [&] { what_if_.Draw(context_); });
   DrawPanel(Panel::kCompare, "Compare", [&] { compare_.Draw(context_); });
+  DrawPanel(Panel::kFlame, "Flames", [&] { flame_.Draw(context_); });
+  DrawPanel(Panel::kSteps, "Steps", [&] { steps_.Draw(context_); });
   DrawPanel(Panel::kSearch, "Search", [&] { DrawSearch(context_); });
   DrawPanel(Panel::kRange, "Range", [&] { DrawRange(context_); });
   if (state.Shows(Panel::kHelp)) DrawHelp(context_);

@@ -46,7 +46,9 @@ class Ui {
   DrawContext context_;
   Timeline timeline_;
   HeatMap heat_map_;
-  EventsByName events_;
+  EventsPanel events_;
+  FlamePanel flame_;
+  StepsPanel steps_;
   SqlConsole sql_;
   WhatIfPanel what_if_;
   ComparePanel compare_;

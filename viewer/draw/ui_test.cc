@@ -190,6 +190,43 @@ TEST_F(UiTest, CShowsTheCriticalPathAndHidesIt) {
   });
 }
 
+TEST_F(UiTest, EventsAreGroupedAndCopiedAsCsv) {
+  Drive([](ImGuiTestContext* context) {
+    context->KeyPress(ImGuiKey_5);
+    context->Yield(4);
+    context->SetRef("Events");
+    context->ComboClick("##by/by rank");
+    context->Yield(4);
+    context->ItemClick("Copy as CSV");
+    context->Yield(2);
+    IM_CHECK_STR_EQ(ImGui::GetClipboardText(),
+                    "rank,category,count,total_ns,mean_ns,longest_ns\n"
+                    "rank 0,compute,44,340,7,110\n"
+                    "rank 1,compute,3,240,80,130\n");
+  });
+}
+
+TEST_F(UiTest, FlamesGoDownAndUp) {
+  Drive([](ImGuiTestContext* context) {
+    StateOf(context).Raise(Panel::kFlame);
+    context->Yield(4);
+    context->SetRef("Flames");
+    context->ComboClick("##tracks/streams");
+    context->Yield(6);
+    const ImGuiID flames = context->WindowInfo("//Flames/flames").ID;
+    context->SetRef(flames);
+    const ImRect boxes = context->ItemInfo("boxes").RectFull;
+    IM_CHECK_GT(boxes.GetHeight(), 30.0F);  // the root and what runs on streams
+    context->MouseMoveToPos({boxes.Min.x + 20, boxes.Min.y + 18 + 8});
+    context->MouseClick();
+    context->Yield(2);
+    context->SetRef("Flames");
+    context->ItemClick("Up");
+    context->Yield(2);
+    IM_CHECK((context->ItemInfo("Up").ItemFlags & ImGuiItemFlags_Disabled) != 0);
+  });
+}
+
 // Ten thousand frames of keys, clicks, wheels and sizes at random.
 TEST_F(UiTest, SurvivesAMonkey) {
   std::mt19937 random(3);

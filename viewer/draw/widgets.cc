@@ -32,4 +32,8 @@ void Chip(Category category) {
   ImGui::SetCursorPosX(ImGui::GetCursorPosX() + 11);
 }
 
+void CsvButton(const std::function<Csv()>& make) {
+  if (ImGui::Button("Copy as CSV")) ImGui::SetClipboardText(make().text().c_str());
+}
+
 }  // namespace tutti::viewer

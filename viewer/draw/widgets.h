@@ -3,10 +3,12 @@
 
 #include <imgui.h>
 
+#include <functional>
 #include <string>
 
 #include "viewer/draw/context.h"
 #include "viewer/model/category.h"
+#include "viewer/scene/csv.h"
 
 namespace tutti::viewer {
 
@@ -20,5 +22,7 @@ void Dim(const DrawContext& context, const std::string& text);
 void DimWrapped(const DrawContext& context, const std::string& text);
 // A small bar in the category's colour before what comes next.
 void Chip(Category category);
+// Copies the table that `make` gives, when it is clicked.
+void CsvButton(const std::function<Csv()>& make);
 
 }  // namespace tutti::viewer

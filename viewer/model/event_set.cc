@@ -108,6 +108,29 @@ SearchResult Search(const RankTraces& ranks, const NameTable& names, const NameF
   return result;
 }
 
+SearchResult SearchDurations(const RankTraces& ranks, NameId name, int64_t least_ns,
+                             int64_t most_ns, size_t limit) {
+  SearchResult result;
+  std::vector<std::pair<int64_t, EventRef>> hits;
+  ForEachLane(ranks, [&](EventRef ref, const Lane& lane) {
+    const std::vector<bool> accepted =
+        Accepted(lane, [&](const LaneName& entry) { return entry.name == name; });
+    if (accepted.empty()) return;
+    size_t of_lane = 0;
+    for (ref.index = 0; ref.index < lane.size(); ++ref.index) {
+      if (!accepted[lane.name_index(ref.index)]) continue;
+      const int64_t duration = lane.duration_ns(ref.index);
+      if (duration < least_ns || duration > most_ns) continue;
+      ++result.total;
+      if (of_lane++ < limit) hits.emplace_back(lane.begin_ns(ref.index), ref);
+    }
+  });
+  std::sort(hits.begin(), hits.end());
+  for (const auto& [begin_ns, ref] : hits) result.hits.push_back(ref);
+  if (!hits.empty()) result.names.insert(name);
+  return result;
+}
+
 std::optional<EventRef> NextOfSameName(const RankTraces& ranks, const EventRef& ref,
                                        int direction) {
   const std::optional<Event> event = EventAt(ranks, ref);

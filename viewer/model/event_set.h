@@ -45,6 +45,10 @@ struct SearchResult {
 SearchResult Search(const RankTraces& ranks, const NameTable& names, const NameFilter& filter,
                     size_t limit);
 
+// The same for the events of one name whose duration is in [least_ns, most_ns].
+SearchResult SearchDurations(const RankTraces& ranks, NameId name, int64_t least_ns,
+                             int64_t most_ns, size_t limit);
+
 // The next (direction 1) or previous (-1) event of the same name on the same track.
 std::optional<EventRef> NextOfSameName(const RankTraces& ranks, const EventRef& ref, int direction);
 // The next or previous event of the same lane.

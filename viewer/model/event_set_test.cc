@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "viewer/model/lane_builder.h"
+#include "viewer/testing/random_events.h"
 
 namespace tutti::viewer {
 namespace {
@@ -105,6 +108,31 @@ TEST_F(EventSetTest, FindsAnEventByItsRow) {
   EXPECT_EQ(EventAt(ranks_, *ref)->begin_ns, 20);
   EXPECT_FALSE(FindRow(ranks_, 0, Source::kMemcpy, 2).has_value());
   EXPECT_FALSE(FindRow(ranks_, 2, Source::kKernel, 2).has_value());
+}
+
+TEST(SearchDurations, FindsWhatACountFinds) {
+  auto trace = std::make_shared<RankTrace>();
+  Track track;
+  track.lanes = BuildLanes(testing::TangledEvents(9, 3'000));
+  trace->tracks.push_back(std::move(track));
+  const RankTraces ranks = {trace};
+  for (const auto& [least, most] : {std::pair(0, 0), std::pair(5, 9), std::pair(38, 100)}) {
+    int64_t count = 0;
+    ForEachLane(ranks, [&](const EventRef&, const Lane& lane) {
+      for (uint32_t i = 0; i < lane.size(); ++i) {
+        const Event event = lane.event(i);
+        const int64_t duration = event.end_ns - event.begin_ns;
+        if (event.name == 3 && duration >= least && duration <= most) ++count;
+      }
+    });
+    const SearchResult found = SearchDurations(ranks, 3, least, most, 100'000);
+    EXPECT_EQ(found.total, count);
+    EXPECT_EQ(found.hits.size(), static_cast<size_t>(count));
+    EXPECT_TRUE(std::is_sorted(found.hits.begin(), found.hits.end(),
+                               [&](const EventRef& a, const EventRef& b) {
+                                 return EventAt(ranks, a)->begin_ns < EventAt(ranks, b)->begin_ns;
+                               }));
+  }
 }
 
 }  // namespace

@@ -112,14 +112,8 @@ class TreeBuilder {
   }
 
   void AddBand(uint32_t slot, Row* row) const {
-    if (ranks_[slot] == nullptr) return;
-    const std::vector<Track>& tracks = ranks_[slot]->tracks;
-    const bool has_streams = std::any_of(tracks.begin(), tracks.end(), [](const Track& track) {
-      return track.kind == TrackKind::kStream;
-    });
-    for (uint32_t i = 0; i < tracks.size(); ++i) {
-      if (IsWork(tracks[i], has_streams)) row->band.push_back({slot, i});
-    }
+    const std::vector<TrackRef> tracks = WorkTracks(ranks_, slot);
+    row->band.insert(row->band.end(), tracks.begin(), tracks.end());
   }
 
   void AddRank(uint32_t slot, int depth) {
@@ -241,6 +235,9 @@ class TreeBuilder {
       found->is_pinned = true;
       tree.pinned.push_back(*found);
       tree.pinned.back().badge = BadgeOf(found->rank);
+      if (const auto badge = choices_.badges.find(key); badge != choices_.badges.end()) {
+        tree.pinned.back().badge = badge->second;
+      }
       tree.pinned.back().depth = 0;
     }
     tree.rows = std::move(rows_);
@@ -262,6 +259,19 @@ class TreeBuilder {
 };
 
 }  // namespace
+
+std::vector<TrackRef> WorkTracks(const RankTraces& ranks, uint32_t slot) {
+  std::vector<TrackRef> work;
+  if (ranks[slot] == nullptr) return work;
+  const std::vector<Track>& tracks = ranks[slot]->tracks;
+  const bool has_streams = std::any_of(tracks.begin(), tracks.end(), [](const Track& track) {
+    return track.kind == TrackKind::kStream;
+  });
+  for (uint32_t i = 0; i < tracks.size(); ++i) {
+    if (IsWork(tracks[i], has_streams)) work.push_back({slot, i});
+  }
+  return work;
+}
 
 RowTree BuildRows(const RunSummary& summary, const RankTraces& ranks, const RowChoices& choices) {
   return TreeBuilder(summary, ranks, choices).Build();

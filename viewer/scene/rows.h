@@ -47,7 +47,8 @@ struct RowChoices {
   std::set<std::string> deep;     // with all levels, however many
   std::vector<std::string> pinned;
   std::set<std::string> hidden;
-  std::string filter;  // part of a row's label
+  std::string filter;                         // part of a row's label
+  std::map<std::string, std::string> badges;  // said of pinned rows: "slowest"
 };
 
 inline constexpr float kLaneHeight = 18;
@@ -61,6 +62,10 @@ struct RowTree {
   std::vector<Row> pinned;  // stay above the others
   std::vector<Row> rows;
 };
+
+// The tracks of a rank whose lanes say when it works: its streams, else its collectives and the
+// threads that compute.
+std::vector<TrackRef> WorkTracks(const RankTraces& ranks, uint32_t slot);
 
 RowTree BuildRows(const RunSummary& summary, const RankTraces& ranks, const RowChoices& choices);
 

@@ -13,21 +13,6 @@ constexpr double kTickDistance = 110;    // pixels, about
 constexpr double kStepLabelWidth = 34;   // narrower steps have no label
 constexpr double kStepLineDistance = 3;  // closer lines are not drawn
 
-std::vector<const Lane*> LanesOf(const RankTraces& ranks, const std::vector<TrackRef>& refs) {
-  std::vector<const Lane*> lanes;
-  for (const TrackRef& ref : refs) {
-    if (ref.rank >= ranks.size() || ranks[ref.rank] == nullptr) continue;
-    const Track& track = ranks[ref.rank]->tracks[ref.track];
-    // Of calls that nest, the outermost lane says when the thread is busy.
-    const bool nests = track.kind == TrackKind::kThread;
-    for (const Lane& lane : track.lanes) {
-      lanes.push_back(&lane);
-      if (nests) break;
-    }
-  }
-  return lanes;
-}
-
 // Until a rank's events are there, its band is made of its steps' parts.
 std::vector<BandMark> BandOfSteps(const RunSummary& summary, int64_t rank,
                                   const Viewport& viewport) {
@@ -166,6 +151,21 @@ const SceneRow* RowAt(const std::vector<SceneRow>& rows, float y) {
 }
 
 }  // namespace
+
+std::vector<const Lane*> LanesOf(const RankTraces& ranks, const std::vector<TrackRef>& refs) {
+  std::vector<const Lane*> lanes;
+  for (const TrackRef& ref : refs) {
+    if (ref.rank >= ranks.size() || ranks[ref.rank] == nullptr) continue;
+    const Track& track = ranks[ref.rank]->tracks[ref.track];
+    // Of calls that nest, the outermost lane says when the thread is busy.
+    const bool nests = track.kind == TrackKind::kThread;
+    for (const Lane& lane : track.lanes) {
+      lanes.push_back(&lane);
+      if (nests) break;
+    }
+  }
+  return lanes;
+}
 
 std::vector<Tick> TicksOf(const Viewport& viewport, int64_t origin_ns) {
   const int64_t step = TickStep(viewport);

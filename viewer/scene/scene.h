@@ -75,6 +75,9 @@ struct SceneView {
 // At most this share of the height is for pinned rows.
 inline constexpr float kPinnedShare = 0.4F;
 
+// The lanes that say when the tracks are busy.
+std::vector<const Lane*> LanesOf(const RankTraces& ranks, const std::vector<TrackRef>& refs);
+
 Scene BuildScene(const RunSummary& summary, const RankTraces& ranks, const RowTree& tree,
                  const SceneView& view);
 

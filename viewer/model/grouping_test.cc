@@ -1,0 +1,63 @@
+#include "viewer/model/grouping.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "viewer/testing/small_run.h"
+
+namespace tutti::viewer {
+namespace {
+
+class GroupingTest : public ::testing::Test {
+ protected:
+  std::vector<GroupTotal> Group(GroupBy by, int64_t begin_ns = 0, int64_t end_ns = 400) {
+    return GroupEvents(run_.summary, run_.ranks, run_.names, begin_ns, end_ns, by);
+  }
+  testing::SmallRun run_;
+};
+
+TEST_F(GroupingTest, ByNameMostTimeFirst) {
+  const std::vector<GroupTotal> totals = Group(GroupBy::kName);
+  ASSERT_EQ(totals.size(), 4U);
+  EXPECT_EQ(totals[0].label, "void Gemm<float>(int)");
+  EXPECT_EQ(totals[0].total_ns, 110 + 90 + 130 + 70);
+  EXPECT_EQ(totals[0].longest_ns, 130);
+}
+
+TEST_F(GroupingTest, ByRankAndRow) {
+  const std::vector<GroupTotal> ranks = Group(GroupBy::kRank);
+  ASSERT_EQ(ranks.size(), 2U);
+  EXPECT_EQ(ranks[0].label, "rank 0");
+  EXPECT_EQ(ranks[0].count, 44);
+  EXPECT_EQ(ranks[1].total_ns, 130 + 40 + 70);
+  EXPECT_EQ(Group(GroupBy::kRow)[1].label, "rank 1  stream 7");
+}
+
+TEST_F(GroupingTest, AnEventBelongsToTheStepItBeginsIn) {
+  const std::vector<GroupTotal> steps = Group(GroupBy::kStep);
+  ASSERT_EQ(steps.size(), 2U);
+  EXPECT_EQ(steps[0].label, "step 10");
+  EXPECT_EQ(steps[0].total_ns, 110 + 80 + 20 + 130 + 40);
+  run_.summary.steps.pop_back();
+  EXPECT_EQ(Group(GroupBy::kStep)[1].label, "no step");
+}
+
+// Whatever they are grouped by, it is the same events and the same time.
+TEST_F(GroupingTest, AllGroupingsAddUpToTheSame) {
+  for (const auto& [begin, end] : std::map<int64_t, int64_t>{{0, 400}, {100, 310}, {305, 306}}) {
+    std::pair<int64_t, int64_t> first;
+    for (size_t by = 0; by < kGroupings; ++by) {
+      std::pair<int64_t, int64_t> sums;
+      for (const GroupTotal& total : Group(static_cast<GroupBy>(by), begin, end)) {
+        sums.first += total.count;
+        sums.second += total.total_ns;
+      }
+      if (by == 0) first = sums;
+      EXPECT_EQ(sums, first) << NameOf(static_cast<GroupBy>(by));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tutti::viewer
