@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "workloads/common/dense.h"
 #include "workloads/common/image_data.h"
 #include "workloads/common/sequential.h"
 #include "workloads/common/training.h"
@@ -16,8 +17,8 @@ std::unique_ptr<Workload> MakePerceptron(const Job& job, const std::string& data
                                          int64_t hidden) {
   ImageSet images = LoadImages(data_dir);
   const std::string description = images.description;
-  const torch::nn::Sequential model(torch::nn::Linear(static_cast<int64_t>(kImagePixels), hidden),
-                                    torch::nn::ReLU(), torch::nn::Linear(hidden, kImageClasses));
+  const torch::nn::Sequential model(Dense(static_cast<int64_t>(kImagePixels), hidden),
+                                    torch::nn::ReLU(), Dense(hidden, kImageClasses));
   const auto loss = [](const torch::Tensor& output, const torch::Tensor& target) {
     return torch::nn::functional::cross_entropy(output, target);
   };

@@ -72,6 +72,13 @@ class Pipeline : public Workload {
  public:
   Pipeline(const Job& job, const PipelineOptions& options)
       : job_(job), options_(options), place_(PlaceOf(job.env, options)) {
+    const Options& shared = job.options;
+    if (shared.accumulate > 1 || shared.evaluate_every > 0 || shared.balance_every > 0 ||
+        shared.compress != "none") {
+      throw std::runtime_error(
+          "a pipeline has --micro-batches in place of --accumulate, and none of --compress, "
+          "--balance-every and --evaluate-every");
+    }
     if (job.options.batch % options.micro_batches != 0) {
       throw std::runtime_error("--batch is not a multiple of --micro-batches");
     }

@@ -54,6 +54,7 @@ struct Shared {
   explicit Shared(const FaultPlan& plan)
       : decode_ns(plan.Amount(FaultKind::kFewWorkers).value_or(0)), disk(plan) {}
   const std::chrono::nanoseconds decode_ns;  // the fault few_workers: what a thread takes a batch
+  std::atomic<int64_t> batch{0};             // samples of the next; 0: as at first
   std::atomic<int64_t> finished{0};          // batches that are ready or taken
   SlowDisk disk;
 };
@@ -83,10 +84,13 @@ class Dataset : public torch::data::datasets::BatchDataset<Dataset, Example> {
 // data_imbalance and shape_churn change the number of samples that it draws for a batch.
 class SharedSampler : public torch::data::samplers::Sampler<> {
  public:
-  SharedSampler(std::shared_ptr<RandomSampler> sampler, FaultPlan plan)
-      : sampler_(std::move(sampler)), plan_(std::move(plan)) {}
+  SharedSampler(std::shared_ptr<RandomSampler> sampler, std::shared_ptr<Shared> shared,
+                FaultPlan plan)
+      : sampler_(std::move(sampler)), shared_(std::move(shared)), plan_(std::move(plan)) {}
   void reset(std::optional<size_t> size = std::nullopt) override { sampler_->reset(size); }
   std::optional<std::vector<size_t>> next(size_t count) override {
+    const int64_t chosen = shared_->batch.load();
+    if (chosen > 0) count = static_cast<size_t>(chosen);
     auto indices = sampler_->next(CountIn(step_, count));
     if (indices) ++step_;
     return indices;
@@ -105,6 +109,7 @@ class SharedSampler : public torch::data::samplers::Sampler<> {
   }
 
   std::shared_ptr<RandomSampler> sampler_;
+  std::shared_ptr<Shared> shared_;
   FaultPlan plan_;
   int64_t step_ = 0;  // that the next batch is for
 };
@@ -127,7 +132,7 @@ class BatchLoader::Impl {
                                                  static_cast<size_t>(shape.rank))) {
     const int workers = plan_.Amount(FaultKind::kFewWorkers) ? 1 : shape.workers;
     loader_ = torch::data::make_data_loader(Dataset(std::move(data), shared_),
-                                            SharedSampler(sampler_, plan_),
+                                            SharedSampler(sampler_, shared_, plan_),
                                             torch::data::DataLoaderOptions()
                                                 .batch_size(static_cast<size_t>(shape.batch))
                                                 .workers(static_cast<size_t>(workers)));
@@ -141,6 +146,8 @@ class BatchLoader::Impl {
     ++taken_;
     return {(*position_)->data, (*position_)->target};
   }
+
+  void set_batch(int64_t batch) { shared_->batch.store(batch); }
 
  private:
   using Loader = torch::data::StatelessDataLoader<Dataset, SharedSampler>;
@@ -172,5 +179,7 @@ BatchLoader::BatchLoader(TensorData data, const Shape& shape, FaultPlan plan)
 BatchLoader::~BatchLoader() = default;
 
 Batch BatchLoader::Next() { return impl_->Next(); }
+
+void BatchLoader::set_batch(int64_t batch) { impl_->set_batch(batch); }
 
 }  // namespace tutti::workloads

@@ -49,6 +49,10 @@ class BatchLoader {
   // batches that were ready when it began.
   Batch Next();
 
+  // How large batches are that are not loading yet. With as many workers, ranks that call this
+  // after the same number of batches change in the same one.
+  void set_batch(int64_t batch);
+
  private:
   class Impl;
   std::unique_ptr<Impl> impl_;

@@ -65,9 +65,19 @@ std::optional<int> ParseOptions(const std::string& name, const std::string& desc
                  "Batches per step; gradients are exchanged in the last")
       ->check(CLI::PositiveNumber);
   app.add_option("--steps", options.steps, "Steps to train")->check(CLI::PositiveNumber);
-  app.add_option("--evaluate-every", options.evaluate_every,
-                 "Steps between evaluations on a tenth of the data, which is held out; 0: none")
+  app.add_option("--balance-every", options.balance_every,
+                 "Steps after which ranks' batches are made as large as ranks are fast; 0: never")
       ->check(CLI::NonNegativeNumber);
+  CLI::Option* const evaluate =
+      app.add_option("--evaluate-every", options.evaluate_every,
+                     "Steps between evaluations on a tenth of the data, which is held out; 0: none")
+          ->check(CLI::NonNegativeNumber);
+  app.add_option("--prune", options.prune,
+                 "Evaluate without this percentage of the weights as well, the smallest")
+      ->check(CLI::Range(0, 99))
+      ->needs(evaluate);
+  app.add_flag("--int8", options.int8, "Evaluate in 8 bits as well (dense layers, on the CPU)")
+      ->needs(evaluate);
   app.add_option("--checkpoint-every", options.checkpoint_every,
                  "Steps between checkpoints; 0: none")
       ->check(CLI::NonNegativeNumber);

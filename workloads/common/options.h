@@ -32,7 +32,10 @@ struct Options {
   std::string compress = "none";  // gradients on their way: none, fp16, bf16
   int workers = 2;                // threads of the data loader
   double lr = 0.01;
+  int64_t balance_every = 0;     // steps; 0: never. Batches become as large as ranks are fast
   int64_t evaluate_every = 0;    // steps; 0: never
+  int64_t prune = 0;             // percent of weights that an evaluation leaves out
+  bool int8 = false;             // an evaluation computes in 8 bits
   int64_t checkpoint_every = 0;  // steps; 0: never
   std::string checkpoint_dir = ".";
   std::string backend = "gloo";

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "workloads/common/balance.h"
+#include "workloads/common/dense.h"
 #include "workloads/common/phase.h"
 
 namespace tutti::workloads {
@@ -47,6 +49,9 @@ TensorData HoldOutTenth(TensorData& data) {
 void Replica::Start(std::shared_ptr<torch::nn::Module> model, TensorData data,
                     std::string data_description) {
   const Options& options = job_.options;
+  if (exchange_ == Exchange::kOwn && options.compress != "none") {
+    throw std::runtime_error("--compress: this workload has no gradient all-reduce");
+  }
   data_description_ = std::move(data_description);
   model_ = std::move(model);
   model_->to(job_.device);
@@ -62,7 +67,8 @@ void Replica::Start(std::shared_ptr<torch::nn::Module> model, TensorData data,
 ReplicatedState Replica::Replicated() const { return {share_.group, model_->parameters()}; }
 
 StepResult Replica::Step(int64_t step) {
-  const int64_t batches = job_.options.accumulate;
+  const Options& options = job_.options;
+  const int64_t batches = options.accumulate;
   int64_t samples = 0;
   torch::Tensor loss;  // mean over the batches
   for (int64_t i = 0; i < batches; ++i) {
@@ -72,13 +78,18 @@ StepResult Replica::Step(int64_t step) {
     const bool exchange = i + 1 == batches;
     torch::Tensor part = Forward(batch, step, i == 0, exchange);
     if (batches > 1) part = part / static_cast<double>(batches);
-    Backward(part, step, exchange);
     loss = loss.defined() ? loss + part.detach() : part.detach();
+    // Each sample of the step counts as much, though ranks have more or fewer.
+    if (options.balance_every > 0) {
+      part = part * (static_cast<double>(batch.input.size(0)) / static_cast<double>(options.batch));
+    }
+    Backward(part, step, exchange);
   }
   {
     const Phase phase(TUTTI_PHASE_OPTIMIZER);
     Update(step);
   }
+  Balance(step);
   return {loss.item<double>(), samples};
 }
 
@@ -89,8 +100,12 @@ Batch Replica::OnDevice(const Batch& batch) const {
 torch::Tensor Replica::Forward(const Batch& batch, int64_t step, bool first, bool exchange) {
   const Phase phase(TUTTI_PHASE_FORWARD);
   if (data_parallel_ && exchange) data_parallel_->BeforeForward();
+  const auto begin = std::chrono::steady_clock::now();
   if (first) InjectIntoForward(job_, step);
-  return Loss(OnDevice(batch), step);
+  torch::Tensor loss = Loss(OnDevice(batch), step);
+  timed_ns_ += std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
+  timed_samples_ += batch.input.size(0);
+  return loss;
 }
 
 void Replica::Backward(const torch::Tensor& loss, int64_t step, bool exchange) {
@@ -115,24 +130,49 @@ void Replica::BackwardAndExchange(const torch::Tensor& loss, int64_t step) {
   if (late) data_parallel_->AllReduceNow();
 }
 
-std::optional<double> Replica::Evaluate() {
-  if (!held_out_.inputs.defined()) return std::nullopt;
+std::vector<std::pair<std::string, double>> Replica::Evaluate() {
+  if (!held_out_.inputs.defined()) return {};
   const torch::NoGradGuard no_grad;
+  const Options& options = job_.options;
+  model_->eval();
+  std::vector<std::pair<std::string, double>> losses = {{"held-out", HeldOutLoss()}};
+  const auto evaluate = [&](const std::string& name) {
+    return [&, name] { losses.emplace_back(name, HeldOutLoss()); };
+  };
+  if (options.prune > 0) WithPruned(*model_, options.prune, evaluate("pruned"));
+  if (options.int8) WithInt8(*model_, evaluate("int8"));
+  model_->train();
+  return losses;
+}
+
+double Replica::HeldOutLoss() {
   // As many on each rank, for the sake of collectives in the model.
   const int64_t each = held_out_.inputs.size(0) / share_.ranks;
   const torch::Tensor rows =
       torch::arange(share_.rank * each, (share_.rank + 1) * each, torch::kLong);
   torch::Tensor sums = torch::zeros({2}, torch::dtype(torch::kDouble));
-  model_->eval();
   for (const torch::Tensor& part : rows.split(job_.options.batch)) {
     const Batch batch = OnDevice(Take(held_out_, part));
     sums[0] += Loss(batch, kNoStep).item<double>() * static_cast<double>(part.size(0));
     sums[1] += part.size(0);
   }
-  model_->train();
   std::vector<torch::Tensor> all = {sums.to(job_.device)};
   if (share_.group) share_.group->allreduce(all)->wait();
   return (all[0][0] / all[0][1]).item<double>();
+}
+
+// Divides the samples of a step among ranks by the speed of their last forwards, in which
+// data-parallel ranks do not wait for each other.
+void Replica::Balance(int64_t step) {
+  const int64_t every = job_.options.balance_every;
+  if (every == 0 || !share_.group || (step + 1) % every != 0 || timed_ns_ == 0) return;
+  constexpr int64_t kPerSecond = 1'000'000'000;
+  const int64_t speed = timed_samples_ * kPerSecond / timed_ns_;
+  const std::vector<int64_t> speeds =
+      AllGather(*share_.group, std::max<int64_t>(speed, 1), job_.device);
+  loader_->set_batch(ShareOf(job_.options.batch, speeds, static_cast<size_t>(share_.rank)));
+  timed_samples_ = 0;
+  timed_ns_ = 0;
 }
 
 void Replica::Save(torch::serialize::OutputArchive& archive) const { model_->save(archive); }

@@ -43,7 +43,7 @@ class Replica : public Workload {
   std::string DataDescription() const override { return data_description_; }
   StepResult Step(int64_t step) override;
   ReplicatedState Replicated() const override;
-  std::optional<double> Evaluate() override;
+  std::vector<std::pair<std::string, double>> Evaluate() override;
   void Save(torch::serialize::OutputArchive& archive) const override;
   bool saves() const override { return share_.rank == 0; }
   std::string Summary() const override;
@@ -78,6 +78,8 @@ class Replica : public Workload {
   torch::Tensor Forward(const Batch& batch, int64_t step, bool first, bool exchange);
   void Backward(const torch::Tensor& loss, int64_t step, bool exchange);
   void BackwardAndExchange(const torch::Tensor& loss, int64_t step);
+  double HeldOutLoss();
+  void Balance(int64_t step);
   Batch OnDevice(const Batch& batch) const;
 
   std::shared_ptr<torch::nn::Module> model_;
@@ -85,6 +87,10 @@ class Replica : public Workload {
   TensorData held_out_;
   std::optional<BatchLoader> loader_;
   std::optional<DataParallel> data_parallel_;
+
+  // Of forward since the ranks' batches were balanced.
+  int64_t timed_samples_ = 0;
+  int64_t timed_ns_ = 0;
 };
 
 }  // namespace tutti::workloads

@@ -112,10 +112,11 @@ class Trainer {
 
   void Evaluate(int64_t step) {
     const Phase phase(TUTTI_PHASE_EVALUATION);
-    const std::optional<double> loss = workload_.Evaluate();
-    if (!loss) return;
-    tutti_counter("held_out_loss", *loss);
-    if (reports_) std::printf("step %4" PRId64 "  held-out loss %.4f\n", step + 1, *loss);
+    for (const auto& [name, loss] : workload_.Evaluate()) {
+      tutti_counter((name + "_loss").c_str(), loss);
+      if (!reports_) continue;
+      std::printf("step %4" PRId64 "  %s loss %.4f\n", step + 1, name.c_str(), loss);
+    }
   }
 
   const std::string name_;

@@ -14,7 +14,7 @@ constexpr int64_t kExpansion = 4;  // hidden units per unit of width, as GPT-2 h
 
 // Keeps the rows of |linear|'s output that belong to this part: |groups| equal groups of rows
 // (query, key and value) are each cut.
-void KeepRows(torch::nn::Linear& linear, const Cut& cut, int64_t groups) {
+void KeepRows(Dense& linear, const Cut& cut, int64_t groups) {
   if (cut.parts == 1) return;
   const auto slice = [&](const torch::Tensor& full) {
     const torch::Tensor grouped = full.unflatten(0, {groups, -1});
@@ -25,7 +25,7 @@ void KeepRows(torch::nn::Linear& linear, const Cut& cut, int64_t groups) {
 }
 
 // Keeps the columns that take this part's units; the bias is added once, to the sum.
-void KeepColumns(torch::nn::Linear& linear, const Cut& cut) {
+void KeepColumns(Dense& linear, const Cut& cut) {
   if (cut.parts == 1) return;
   linear->weight.set_data(
       linear->weight.chunk(cut.parts, 1)[static_cast<size_t>(cut.part)].clone());
@@ -75,10 +75,10 @@ BlockImpl::BlockImpl(const TransformerShape& shape, int64_t seed, const Cut& cut
   Seed(shape.seed, seed);
   attention_norm_ = torch::nn::LayerNorm(LayerNormOptions({width}));
   hidden_norm_ = torch::nn::LayerNorm(LayerNormOptions({width}));
-  query_key_value_ = torch::nn::Linear(width, 3 * width);
-  project_ = torch::nn::Linear(width, width);
-  expand_ = torch::nn::Linear(width, kExpansion * width);
-  contract_ = torch::nn::Linear(kExpansion * width, width);
+  query_key_value_ = Dense(width, 3 * width);
+  project_ = Dense(width, width);
+  expand_ = Dense(width, kExpansion * width);
+  contract_ = Dense(kExpansion * width, width);
   KeepRows(query_key_value_, cut, 3);
   KeepColumns(project_, cut);
   KeepRows(expand_, cut, 1);
@@ -98,7 +98,7 @@ std::vector<torch::Tensor> BlockImpl::CutParameters() const {
 
 torch::Tensor BlockImpl::forward(const torch::Tensor& input) {
   const auto enter = [&](const torch::Tensor& x) { return cut_.enter ? cut_.enter(x) : x; };
-  const auto leave = [&](torch::nn::Linear& last, const torch::Tensor& x) {
+  const auto leave = [&](Dense& last, const torch::Tensor& x) {
     if (!cut_.leave) return last->forward(x);
     return cut_.leave(torch::linear(x, last->weight)) + last->bias;
   };
@@ -133,7 +133,7 @@ TransformerImpl::TransformerImpl(const TransformerShape& shape, int64_t begin, i
   if (end == shape.layers) {
     Seed(shape.seed, 1);
     norm_ = register_module("norm", torch::nn::LayerNorm(LayerNormOptions({shape.width})));
-    head_ = register_module("head", torch::nn::Linear(shape.width, shape.vocabulary));
+    head_ = register_module("head", Dense(shape.width, shape.vocabulary));
   }
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "workloads/common/batch_loader.h"
+#include "workloads/common/dense.h"
 #include "workloads/common/options.h"
 #include "workloads/common/text.h"
 
@@ -56,7 +57,7 @@ class BlockImpl : public torch::nn::Module {
   const int64_t heads_;  // of this part
   const Cut cut_;
   torch::nn::LayerNorm attention_norm_, hidden_norm_;
-  torch::nn::Linear query_key_value_, project_, expand_, contract_;
+  Dense query_key_value_, project_, expand_, contract_;
 };
 TORCH_MODULE(Block);
 
@@ -80,7 +81,7 @@ class TransformerImpl : public torch::nn::Module {
   torch::nn::Embedding tokens_{nullptr}, positions_{nullptr};
   std::vector<Block> blocks_;
   torch::nn::LayerNorm norm_{nullptr};
-  torch::nn::Linear head_{nullptr};
+  Dense head_{nullptr};
 };
 TORCH_MODULE(Transformer);
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#include <utility>
 #include <vector>
 
 namespace torch::serialize {
@@ -42,9 +43,9 @@ class Workload {
 
   virtual ReplicatedState Replicated() const = 0;
 
-  // Mean loss of the held-out samples, the same on all ranks; nothing if there are none. The phase
-  // has been marked.
-  virtual std::optional<double> Evaluate() { return std::nullopt; }
+  // Mean losses of the held-out samples, the same on all ranks, each with the name of the way in
+  // which it was evaluated; none if there are no such samples. The phase has been marked.
+  virtual std::vector<std::pair<std::string, double>> Evaluate() { return {}; }
 
   // Writes what this rank would need to go on; called on those ranks that are to |save|.
   virtual void Save(torch::serialize::OutputArchive& archive) const = 0;

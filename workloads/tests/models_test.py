@@ -1,10 +1,12 @@
 """Runs the larger workloads with real ranks: they learn, replicas stay equal, a model that is
 divided learns as one that isn't, and the trace has as many collectives as README.md says."""
 import pathlib
+import re
 import tempfile
 import unittest
 
-from jobs import JobTest
+import ranks
+from jobs import PROGRAMS, JobTest
 
 
 def ddp(steps, buckets):
@@ -65,6 +67,32 @@ class ModelsTest(JobTest):
         self.assertEqual(len(report.held_out), 2)
         self.assertLess(report.held_out[1], report.held_out[0])
         self.assertEqual(calls[0]["all_reduce"], 2 * 20 + 2)
+
+    def test_gpt_gives_a_slow_rank_smaller_batches(self):
+        report, calls, _ = self.record("gpt", "--steps", 20, "--balance-every", 5,
+                                       "--inject", "extra_compute:100ms@1")
+        self.assertEqual(report.equal_ranks, 2)
+        self.assertEqual(calls, [{**ddp(20, buckets=2), "all_gather": 1 + 4}] * 2)
+        samples = [self.number(rank, "SELECT sum(samples) FROM batch") for rank in (0, 1)]
+        self.assertEqual(sum(samples), 2 * 20 * 8)
+        self.assertGreater(samples[0], 1.2 * samples[1])
+
+    def test_evaluation_in_int8_and_pruned(self):
+        for program in ("gpt", "mnist_mlp"):
+            report = self.train(program, "--steps", 20, "--evaluate-every", 20, "--int8",
+                                "--prune", 95)
+            full, int8, pruned = (float(re.search(name + r" loss ([\d.]+)", report.text)[1])
+                                  for name in ("held-out", "int8", "pruned"))
+            self.assertNotEqual(int8, full)
+            self.assertAlmostEqual(int8, full, delta=0.05)
+            self.assertGreater(pruned, full + 0.05)
+
+    def test_what_a_workload_has_not_is_refused(self):
+        for program, options in [("pipeline", ["--accumulate", "2"]),
+                                 ("zero", ["--compress", "fp16"])]:
+            (status, _, err), = ranks.run_ranks([PROGRAMS / program, *options], 1)
+            self.assertEqual(status, 1)
+            self.assertIn(options[0], err)
 
     def test_pipeline_computes_what_one_rank_does(self):
         # Divided by 1, 2 and 4, by either schedule, and in two replicas with half of the batch.
