@@ -35,11 +35,12 @@ Converter::Converter(const spool::ProcessChunk& process, RowOutput& rows, Conver
       options_(options),
       ops_(context_),
       nccl_(context_),
-      ranges_(context_, nccl_),
+      gpu_ranges_(context_),
+      ranges_(context_, nccl_, gpu_ranges_),
       annotations_(context_),
       collectives_(context_),
       memory_(context_),
-      activities_(context_, nccl_),
+      activities_(context_, nccl_, gpu_ranges_),
       system_(context_, process.anchor),
       node_(context_, process.anchor,
             [this](const std::string& uuid) { return activities_.DeviceOfUuid(uuid); }),
@@ -81,6 +82,7 @@ Status Converter::Finish(spool::SpoolReader& reader, uint64_t limit) {
   annotations_.Finish();
   collectives_.Finish();
   activities_.Finish();
+  gpu_ranges_.Finish();
   node_.Finish();
   nccl_.Finish();
   losses_.Finish();

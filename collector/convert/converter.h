@@ -22,6 +22,7 @@
 #include "collector/convert/collective_records.h"
 #include "collector/convert/context.h"
 #include "collector/convert/cupti/activity_records.h"
+#include "collector/convert/gpu_ranges.h"
 #include "collector/convert/losses.h"
 #include "collector/convert/memory_records.h"
 #include "collector/convert/nccl_records.h"
@@ -112,6 +113,7 @@ class Converter {
   const ConverterOptions options_;
   OpRecords ops_;
   NcclRecords nccl_;
+  GpuRanges gpu_ranges_;
   RangeRecords ranges_;
   AnnotationRecords annotations_;
   CollectiveRecords collectives_;

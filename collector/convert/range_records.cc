@@ -86,6 +86,8 @@ void RangeRecords::OnRange(ThreadTable::Index thread, const wire::RangeRecord& r
       PayloadOf(thread, record.domain, record.begin_ticks, record.payload_type, record.payload);
   if (context_.strings.TextOf(record.domain) == kNcclDomain) {
     nccl_.OnRange(row, context_.strings.TextOf(record.header.name));
+  } else {
+    gpu_ranges_.OnRange(row);
   }
   context_.AppendSpan(std::move(row), context_.next_id.range);
 }

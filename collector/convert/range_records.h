@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "collector/convert/context.h"
+#include "collector/convert/gpu_ranges.h"
 #include "collector/convert/nccl_records.h"
 #include "collector/convert/payload_json.h"
 #include "common/wire/record.h"
@@ -20,9 +21,9 @@ namespace tutti::collector::convert {
 
 class RangeRecords {
  public:
-  // |nccl| gets the ranges of NCCL's domain; both must outlive this.
-  RangeRecords(Context& context, NcclRecords& nccl)
-      : context_(context), nccl_(nccl), schemas_(context.strings) {}
+  // |nccl| gets the ranges of NCCL's domain, |gpu_ranges| the others; all must outlive this.
+  RangeRecords(Context& context, NcclRecords& nccl, GpuRanges& gpu_ranges)
+      : context_(context), nccl_(nccl), gpu_ranges_(gpu_ranges), schemas_(context.strings) {}
 
   void OnSchema(const wire::PayloadSchemaRecord& record) { schemas_.Define(record); }
   // Kept until the event that it belongs to comes.
@@ -66,6 +67,7 @@ class RangeRecords {
 
   Context& context_;
   NcclRecords& nccl_;
+  GpuRanges& gpu_ranges_;
   PayloadSchemas schemas_;
   std::map<EventKey, std::vector<Payload>> payloads_;
   std::map<uint64_t, Start> starts_;  // by range id

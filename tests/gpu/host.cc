@@ -40,6 +40,12 @@ bool RunNvtx(Truth& truth) {
   truth.Expect(Ranges("outer", kTimes));
   truth.Expect(Ranges("inner", kTimes));
   truth.Expect(Ranges("from thread to thread", kTimes));
+  truth.Expect({.what = "ranges 'inner' on the GPU",
+                .table = "gpu_range",
+                .texts = {{"name", "inner"}},
+                .count = kTimes,
+                .least_ns = static_cast<int64_t>(kKernelNs) - kClockStepNs,
+                .most_ns = static_cast<int64_t>(kKernelNs) + kStartAndEndNs});
   return true;
 }
 

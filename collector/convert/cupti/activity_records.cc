@@ -173,6 +173,7 @@ void ActivityRecords::OnKernel(const wire::ActivityRecord& record, const Activit
   }
   row->channel_id = view.Int(KernelRecord::kChannelId);
   if (names.nccl) nccl_.OnKernel(*row, *names.nccl);
+  gpu_ranges_.OnWork(*row);
   context_.rows.Append(std::move(*row));
 }
 
@@ -199,6 +200,7 @@ void ActivityRecords::OnMemcpy(const ActivityView& view, bool between_devices) {
   row->graph_node_id = NonZero(
       view.Int(between_devices ? MemcpyPeerRecord::kGraphNodeId : MemcpyRecord::kGraphNodeId));
   if (between_devices) row->peer_device_id = view.Int(MemcpyPeerRecord::kDestinationDeviceId);
+  gpu_ranges_.OnWork(*row);
   context_.rows.Append(std::move(*row));
 }
 
@@ -208,6 +210,7 @@ void ActivityRecords::OnMemset(const ActivityView& view) {
   row->bytes = view.Int(MemsetRecord::kBytes);
   row->value = view.Int(MemsetRecord::kValue);
   row->graph_node_id = NonZero(view.Int(MemsetRecord::kGraphNodeId));
+  gpu_ranges_.OnWork(*row);
   context_.rows.Append(std::move(*row));
 }
 
@@ -218,6 +221,7 @@ void ActivityRecords::OnGraph(const ActivityView& view) {
   row->context_id = view.Int(GraphTraceRecord::kContextId);
   row->name_id =
       context_.strings.Intern("CUDA graph " + std::to_string(view.Get(GraphTraceRecord::kGraphId)));
+  gpu_ranges_.OnWork(*row);
   context_.rows.Append(std::move(*row));
 }
 

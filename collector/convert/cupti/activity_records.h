@@ -15,6 +15,7 @@
 #include "collector/convert/cupti/activity_layout.h"
 #include "collector/convert/cupti/device_table.h"
 #include "collector/convert/cupti/held_memory.h"
+#include "collector/convert/gpu_ranges.h"
 #include "collector/convert/nccl_records.h"
 #include "common/wire/record.h"
 
@@ -22,8 +23,10 @@ namespace tutti::collector::convert::cupti {
 
 class ActivityRecords {
  public:
-  // |nccl| gets launches and NCCL's kernels; both must outlive this.
-  ActivityRecords(Context& context, NcclRecords& nccl) : context_(context), nccl_(nccl) {}
+  // |nccl| gets launches and NCCL's kernels, |gpu_ranges| launches and all work; all must outlive
+  // this.
+  ActivityRecords(Context& context, NcclRecords& nccl, GpuRanges& gpu_ranges)
+      : context_(context), nccl_(nccl), gpu_ranges_(gpu_ranges) {}
 
   // |data|: what follows |record| in its cells.
   void OnActivity(const wire::ActivityRecord& record, std::span<const std::byte> data);
@@ -52,6 +55,7 @@ class ActivityRecords {
     int64_t kernel_id = -1;  // demangled
     int64_t api_id = -1;
     bool is_launch = false;
+    bool gives_work = false;  // launches, copies or fills
     std::optional<conventions::NcclKernel> nccl = {};
   };
   // The driver's allocations and releases, as they came.
@@ -82,6 +86,7 @@ class ActivityRecords {
 
   Context& context_;
   NcclRecords& nccl_;
+  GpuRanges& gpu_ranges_;
   DeviceTable devices_;
   std::unordered_map<uint32_t, Names> names_;  // by string index
   std::vector<MemoryOperation> memory_;

@@ -100,6 +100,46 @@ TEST_F(ActivityRecordsTest, KernelsWithoutSoundTimesAreUntimedAndCounted) {
   EXPECT_THAT(Findings(), UnorderedElementsAre("notice gpu_untimed 1", "notice gpu_untimed 2"));
 }
 
+// ns        100                400
+// outer     [==================)          launches at 150 (stream 7) and 350 (stream 8)
+// inner     [========)                    the first of them
+// kernels            [200 = 300)      [500 = 600)
+TEST_F(ActivityRecordsTest, RangesAreProjectedOntoTheStreamsThatTheyGaveWork) {
+  const auto range = [&](const char* name, uint64_t begin, uint64_t end, uint16_t depth) {
+    wire::RangeRecord record{};
+    record.header = collector::testing::Header(wire::RecordKind::kRange, String(name));
+    record.begin_ticks = begin;
+    record.end_ticks = end;
+    record.depth = depth;
+    spool().Add(0, record);
+  };
+  const auto launch = [&](uint64_t at, uint32_t stream, uint64_t begin, uint64_t end) {
+    ActivityBuilder call(ActivityKind::kRuntime);
+    call.Set(ApiRecord::kStart, at).Set(ApiRecord::kEnd, at + 10);
+    call.Set(ApiRecord::kThreadId, collector::testing::kMainTid);
+    call.Set(ApiRecord::kCorrelationId, static_cast<uint32_t>(at));
+    Add(call, "cudaLaunchKernel_v7000");
+    auto kernel = Kernel(begin, end);
+    kernel.Set(KernelRecord::kStreamId, stream);
+    kernel.Set(KernelRecord::kCorrelationId, static_cast<uint32_t>(at));
+    Add(kernel, "k");
+  };
+  range("inner", 100, 300, 1);
+  range("outer", 100, 400, 0);
+  range("idle", 420, 430, 0);
+  launch(150, 7, 200, 300);
+  launch(350, 8, 500, 600);
+  launch(440, 7, 700, 800);  // in no range
+  Convert();
+  std::vector<std::string> rows;
+  for (const auto& row : All<schema::GpuRangeRow>("ORDER BY begin_ns, name_id")) {
+    rows.push_back(Text(row.name_id) + " " + std::to_string(row.stream_id) + " " +
+                   std::to_string(row.begin_ns - kEpochNs) + " " +
+                   std::to_string(row.end_ns - kEpochNs));
+  }
+  EXPECT_THAT(rows, UnorderedElementsAre("inner 7 200 300", "outer 7 200 300", "outer 8 500 600"));
+}
+
 // A kernel that outlives the process, and one whose stamps a jump of CUPTI's clock spoilt.
 TEST_F(ActivityRecordsTest, StampsOutsideTheClockAreMovedToItsEdgeAndCounted) {
   constexpr uint64_t kLastReading = 1'000'000'000;

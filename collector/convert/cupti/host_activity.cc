@@ -25,7 +25,11 @@ void ActivityRecords::OnApi(const wire::ActivityRecord& record, const ActivityVi
   Names& names = names_[record.header.name];
   if (names.api_id < 0) {
     const std::string_view name = context_.strings.TextOf(record.header.name);
-    names.is_launch = name.find("Launch") != std::string_view::npos;
+    const auto contains = [name](const char* part) {
+      return name.find(part) != std::string_view::npos;
+    };
+    names.is_launch = contains("Launch");
+    names.gives_work = names.is_launch || contains("Memcpy") || contains("Memset");
     names.api_id = context_.strings.Intern(
         name.empty() ? "call " + std::to_string(view.Get(ApiRecord::kCallbackId))
                      : std::string(ApiFunctionName(name)));
@@ -42,6 +46,7 @@ void ActivityRecords::OnApi(const wire::ActivityRecord& record, const ActivityVi
   row.return_value = view.Int(ApiRecord::kReturnValue);
   row.api = api;
   if (names.is_launch) nccl_.OnLaunch(row.tid, row.begin_ns, row.correlation_id);
+  if (names.gives_work) gpu_ranges_.OnLaunch(row.tid, row.begin_ns, row.correlation_id);
   context_.rows.Append(std::move(row));
 }
 
