@@ -192,11 +192,18 @@ void DrainLoop::TendRegularly() {
 
 void DrainLoop::SampleSystem() {
   if (!processes_.empty()) node_sampler_.Start(kSampleIntervalNs);
-  const std::vector<spool::NodeSample> of_node = node_sampler_.Take();
   for (auto& [index, process] : processes_) {
     if (process.ended_ns) continue;
     if (const auto sample = process.sampler.Read()) process.drainer.WriteSample(*sample);
-    for (const spool::NodeSample& sample : of_node) process.drainer.WriteSample(sample);
+  }
+  WriteNodeSamples();
+}
+
+// To all processes, also those that have just ended.
+void DrainLoop::WriteNodeSamples() {
+  const std::vector<spool::NodeSample> samples = node_sampler_.Take();
+  for (auto& [index, process] : processes_) {
+    for (const spool::NodeSample& sample : samples) process.drainer.WriteSample(sample);
   }
 }
 
@@ -217,6 +224,7 @@ void DrainLoop::NoticeEnds() {
     next_poll_ns_ = now_ns;  // take the rest at once
     // A child of the supervisor is a zombie until it is waited for: its times are final.
     if (const auto sample = process.sampler.Read()) process.drainer.WriteSample(*sample);
+    WriteNodeSamples();
   }
 }
 

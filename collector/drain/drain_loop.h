@@ -61,6 +61,7 @@ class DrainLoop {
   void FreeRings(Process& process, bool regularly, int64_t now_ns);
   void TendRegularly();
   void SampleSystem();
+  void WriteNodeSamples();
   void ControlCapture();
   void ControlProcess(Process& process);
   void TellPause(Process& process);

@@ -89,26 +89,6 @@ TEST_F(GpuTest, TheReportsNumbersAreTheScripts) {
             kSteps);
 }
 
-// Sampled beside the job, and told of the GPU that the job uses, not of the node's other one.
-TEST_F(GpuTest, TheGpusCountersAreThere) {
-  const Finished finished =
-      Record({"--nproc", "1"}, {TUTTI_GPU_JOB},
-             {"TUTTI_CUPTI_LIBRARY=" TUTTI_FAKE_CUPTI, "TUTTI_NVML_LIBRARY=" TUTTI_FAKE_NVML});
-  ASSERT_EQ(finished.exit_status, 0) << finished.err;
-  auto rank = Open("rank-00000.sqlite");
-  const auto values = [&](const std::string& name) {
-    return Text(rank,
-                "SELECT group_concat(DISTINCT value || ' of ' || device_id) FROM counter "
-                "JOIN counter_sample ON counter_id = id WHERE name = '" +
-                    name + "'");
-  };
-  EXPECT_EQ(values("gpu.temperature"), "87 of 0");
-  EXPECT_EQ(values("gpu.sm_clock"), "1980000000 of 0");
-  EXPECT_EQ(values("gpu.throttle_reasons"), "32 of 0");
-  EXPECT_EQ(Number(rank, "SELECT count(*) FROM counter WHERE name = 'gpu.power'"), 1);
-  EXPECT_EQ(Number(rank, "SELECT count(*) FROM trace_stat"), 0);
-}
-
 TEST_F(GpuTest, WithoutAGpuToTraceTheJobIsRecordedAllTheSame) {
   const Finished finished = RecordGpu("subscribe=39,subscriber=CUPTI for Nsight Systems");
   EXPECT_EQ(finished.exit_status, 1) << "the job has no clock to script by, and says so";
