@@ -213,7 +213,7 @@ void Converter::OnRecord(uint32_t ring, Ring& state, const RecordView& record) {
     case RecordKind::kCpuOp:
     case RecordKind::kRange:
     case RecordKind::kCollective:
-      return OnSpanRecord(ring, state, record);
+      return OnSpanRecord(state, record);
     case RecordKind::kCommunicator:
       return context_.communicators.Announce(record.As<wire::CommunicatorRecord>(),
                                              context_.strings);
@@ -255,11 +255,11 @@ void Converter::OnRecord(uint32_t ring, Ring& state, const RecordView& record) {
   }
 }
 
-void Converter::OnSpanRecord(uint32_t ring, const Ring& state, const RecordView& record) {
+void Converter::OnSpanRecord(const Ring& state, const RecordView& record) {
   // In all three the begin follows the header and the end follows the begin.
   uint64_t stamps[2];
   std::memcpy(stamps, record.bytes.data() + sizeof(wire::RecordHeader), sizeof(stamps));
-  open_spans_.OnEnded(ring, record.header.name, stamps[0]);
+  open_spans_.OnEnded(state.thread, record.header.name, stamps[0]);
   if (record.header.kind == RecordKind::kCpuOp) {
     return ops_.OnCpuOp(state.thread, record.As<wire::CpuOpRecord>());
   }

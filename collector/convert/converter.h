@@ -98,7 +98,7 @@ class Converter {
   void OnNote(spool::PayloadReader payload);
 
   void OnRecord(uint32_t ring, Ring& state, const RecordView& record);
-  void OnSpanRecord(uint32_t ring, const Ring& state, const RecordView& record);
+  void OnSpanRecord(const Ring& state, const RecordView& record);
   void OnThread(Ring& state, const wire::ThreadRecord& record);
   void OnTracerNote(const wire::NoteRecord& record);
   void Defer(uint64_t ticks, ThreadTable::Index thread, const RecordView& record);

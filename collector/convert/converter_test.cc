@@ -205,6 +205,17 @@ TEST_F(ConverterTest, OfASnapshotOnlyWhatDidNotEndLaterIsOpen) {
   EXPECT_EQ(Text(ops[1].name_id), "inner");
 }
 
+TEST_F(ConverterTest, ASpanMayEndOnALargerRingThanItBeganOn) {
+  spool().OpenStack(0, kMainTid, spool::OpenSpansReason::kSnapshot,
+                    {Open(wire::RecordKind::kCpuOp, "outer", 100)});
+  spool().AddThread(1, kMainTid);
+  spool().Add(1, Op("outer", 100, 300));
+  Convert();
+  const auto ops = All<schema::CpuOpRow>();
+  ASSERT_EQ(ops.size(), 1U);
+  EXPECT_NE(ops[0].end_ns, std::nullopt);
+}
+
 TEST_F(ConverterTest, AFinalStackReplacesASnapshot) {
   spool().OpenStack(0, kMainTid, spool::OpenSpansReason::kSnapshot,
                     {Open(wire::RecordKind::kCpuOp, "outer", 100)});

@@ -30,19 +30,22 @@ void OpenSpans::OnStack(uint32_t ring, ThreadTable::Index thread, spool::OpenSpa
   for (size_t at = 0; at < stack.size(); ++at) {
     open.push_back({thread, stack[at], DepthOf(stack, at)});
   }
-  snapshots_.erase(ring);
+  // The last of the thread counts, and the last of the ring.
+  std::erase_if(snapshots_, [&](const auto& snapshot) {
+    return snapshot.first == thread || snapshot.second.ring == ring;
+  });
   if (reason != spool::OpenSpansReason::kSnapshot) {
     final_.insert(final_.end(), open.begin(), open.end());
   } else if (!open.empty()) {
-    snapshots_.emplace(ring, std::move(open));
+    snapshots_.emplace(thread, Snapshot{ring, std::move(open)});
   }
 }
 
-void OpenSpans::OnEnded(uint32_t ring, uint32_t name, uint64_t begin_ticks) {
+void OpenSpans::OnEnded(ThreadTable::Index thread, uint32_t name, uint64_t begin_ticks) {
   if (snapshots_.empty()) return;
-  const auto snapshot = snapshots_.find(ring);
+  const auto snapshot = snapshots_.find(thread);
   if (snapshot == snapshots_.end()) return;
-  std::vector<OpenSpanAt>& open = snapshot->second;
+  std::vector<OpenSpanAt>& open = snapshot->second.open;
   // Innermost first: a function may call itself within one tick.
   const auto ended = std::find_if(open.rbegin(), open.rend(), [&](const OpenSpanAt& span) {
     return span.span.begin_ticks == begin_ticks && span.span.name == name;
@@ -52,7 +55,9 @@ void OpenSpans::OnEnded(uint32_t ring, uint32_t name, uint64_t begin_ticks) {
 
 std::vector<OpenSpanAt> OpenSpans::Take() {
   std::vector<OpenSpanAt> all = std::move(final_);
-  for (const auto& [ring, open] : snapshots_) all.insert(all.end(), open.begin(), open.end());
+  for (const auto& [thread, snapshot] : snapshots_) {
+    all.insert(all.end(), snapshot.open.begin(), snapshot.open.end());
+  }
   snapshots_.clear();
   return all;
 }

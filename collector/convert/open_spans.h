@@ -28,15 +28,20 @@ class OpenSpans {
   void OnStack(uint32_t ring, ThreadTable::Index thread, spool::OpenSpansReason reason,
                std::span<const wire::OpenSpan> stack);
 
-  // The record of a span with this name that began at |begin_ticks| was published on
-  // |ring|. (Its tracer took the span off the stack before.)
-  void OnEnded(uint32_t ring, uint32_t name, uint64_t begin_ticks);
+  // The record of a span of |thread| with this name that began at |begin_ticks| was published, on
+  // whichever ring: a thread may have gone on in a larger one. (Its tracer took the span off the
+  // stack before.)
+  void OnEnded(ThreadTable::Index thread, uint32_t name, uint64_t begin_ticks);
 
-  // All open spans, by ring and depth. Call once.
+  // All open spans, by thread and depth. Call once.
   std::vector<OpenSpanAt> Take();
 
  private:
-  std::map<uint32_t, std::vector<OpenSpanAt>> snapshots_;  // by ring
+  struct Snapshot {
+    uint32_t ring;  // that it was read from
+    std::vector<OpenSpanAt> open;
+  };
+  std::map<ThreadTable::Index, Snapshot> snapshots_;
   std::vector<OpenSpanAt> final_;
 };
 
