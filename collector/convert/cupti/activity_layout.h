@@ -218,9 +218,12 @@ struct MemoryRecord {
   static constexpr Field<uint32_t> kDeviceId{52};
   static constexpr Field<uint32_t> kContextId{56};
   static constexpr Field<uint32_t> kStreamId{60};
-  static constexpr Field<uint64_t> kName{64};      // const char*
-  static constexpr Field<uint64_t> kPoolType{80};  // memoryPoolConfig; an enum in its first half
-  static constexpr Field<uint64_t> kSource{120};   // const char*
+  static constexpr Field<uint64_t> kName{64};  // const char*
+  // memoryPoolConfig, of allocations from a pool
+  static constexpr Field<uint32_t> kPoolType{80};    // 0 none, 1 of this process, 2 imported
+  static constexpr Field<uint64_t> kPoolBytes{104};  // that it holds; type 1 only
+  static constexpr Field<uint64_t> kPoolUsed{112};   // that are in use; the same
+  static constexpr Field<uint64_t> kSource{120};     // const char*
 };
 
 // CUpti_ActivityDevice5, 6

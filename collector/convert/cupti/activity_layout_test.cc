@@ -164,6 +164,9 @@ TEST(ActivityLayout, FieldsOfTheHostLieWhereTheHeaderSays) {
   EXPECT_FIELD(MemoryRecord, kContextId, Mem, contextId);
   EXPECT_FIELD(MemoryRecord, kStreamId, Mem, streamId);
   EXPECT_FIELD(MemoryRecord, kName, Mem, name);
+  EXPECT_FIELD(MemoryRecord, kPoolType, Mem, memoryPoolConfig.memoryPoolType);
+  EXPECT_FIELD(MemoryRecord, kPoolBytes, Mem, memoryPoolConfig.pool.size);
+  EXPECT_FIELD(MemoryRecord, kPoolUsed, Mem, memoryPoolConfig.utilizedSize);
   using External = CUpti_ActivityExternalCorrelation;
   EXPECT_FIELD(ExternalCorrelationRecord, kExternalKind, External, externalKind);
   EXPECT_FIELD(ExternalCorrelationRecord, kExternalId, External, externalId);

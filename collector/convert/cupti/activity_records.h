@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -64,6 +65,8 @@ class ActivityRecords {
     schema::MemoryEventRow row;
     int64_t bytes;
     bool is_allocation;
+    int64_t pool_bytes = -1;  // of the pool that it came from, after it; -1 none
+    int64_t pool_used = -1;
   };
 
   bool CheckVersion(const wire::ActivityRecord& record, uint32_t kind);
@@ -83,6 +86,7 @@ class ActivityRecords {
                    std::optional<int64_t> device_id, Span span);
   void OnMemory(const ActivityView& view);
   void WriteMemory();
+  void WritePool(const MemoryOperation& event, int64_t time_ns);
 
   Context& context_;
   NcclRecords& nccl_;
@@ -91,6 +95,7 @@ class ActivityRecords {
   std::unordered_map<uint32_t, Names> names_;  // by string index
   std::vector<MemoryOperation> memory_;
   HeldMemory held_;
+  std::map<int64_t, int64_t> pool_counters_;   // by GPU: id of the first of two
   std::array<uint16_t, 64> expected_bytes_{};  // by kind, of expected_version_
   uint32_t expected_version_ = 0;
   bool has_allocator_ = false;

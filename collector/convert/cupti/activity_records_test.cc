@@ -140,6 +140,30 @@ TEST_F(ActivityRecordsTest, RangesAreProjectedOntoTheStreamsThatTheyGaveWork) {
   EXPECT_THAT(rows, UnorderedElementsAre("inner 7 200 300", "outer 7 200 300", "outer 8 500 600"));
 }
 
+TEST_F(ActivityRecordsTest, WhatAPoolHoldsIsACounterOfItsGpu) {
+  const auto pooled = [&](uint64_t ticks, uint64_t held, uint64_t used) {
+    ActivityBuilder memory = Memory(kAllocate, ticks, 0x1000 * ticks, 64);
+    memory.Set(MemoryRecord::kDeviceId, 2).Set(MemoryRecord::kPoolType, 1);
+    memory.Set(MemoryRecord::kPoolBytes, held).Set(MemoryRecord::kPoolUsed, used);
+    Add(memory);
+  };
+  pooled(200, 4096, 128);
+  pooled(100, 4096, 64);
+  Add(Memory(kAllocate, 300, 0x9000, 64));  // from no pool
+  Convert();
+  std::vector<std::string> samples;
+  for (const auto& sample : All<schema::CounterSampleRow>("ORDER BY time_ns, counter_id")) {
+    const auto text = database().QueryOne<std::string>(
+        "SELECT name || ' ' || device_id || ' ' || value FROM counter, counter_sample AS s "
+        "WHERE id = ?1 AND counter_id = id AND s.time_ns = ?2",
+        sample.counter_id, sample.time_ns);
+    ASSERT_TRUE(text.ok());
+    samples.push_back(*text);
+  }
+  EXPECT_THAT(samples, ElementsAre("gpu.pool_bytes 2 4096", "gpu.pool_used 2 64",
+                                   "gpu.pool_bytes 2 4096", "gpu.pool_used 2 128"));
+}
+
 // A kernel that outlives the process, and one whose stamps a jump of CUPTI's clock spoilt.
 TEST_F(ActivityRecordsTest, StampsOutsideTheClockAreMovedToItsEdgeAndCounted) {
   constexpr uint64_t kLastReading = 1'000'000'000;

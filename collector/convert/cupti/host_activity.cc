@@ -129,6 +129,11 @@ void ActivityRecords::OnMemory(const ActivityView& view) {
   if (!is_host) event.row.device_id = view.Int(MemoryRecord::kDeviceId);
   event.row.address = view.Int(MemoryRecord::kAddress);
   event.row.stream_id = Known(view.Find(MemoryRecord::kStreamId));
+  constexpr uint32_t kLocalPool = 1;
+  if (!is_host && view.Get(MemoryRecord::kPoolType) == kLocalPool) {
+    event.pool_bytes = view.Int(MemoryRecord::kPoolBytes);
+    event.pool_used = view.Int(MemoryRecord::kPoolUsed);
+  }
   memory_.push_back(std::move(event));
   if (memory_.size() >= kMostAtOnce) WriteMemory();
 }
@@ -152,10 +157,30 @@ void ActivityRecords::WriteMemory() {
       row.allocated_bytes = held_.Bytes(place);
     }
     if (!context_.Wanted(row.time_ns, row.time_ns)) continue;
+    if (event.pool_bytes >= 0) WritePool(event, row.time_ns);
     row.id = context_.next_id.memory_event++;
     context_.rows.Append(std::move(row));
   }
   memory_.clear();
+}
+
+// CUPTI does not say which of several pools of a GPU it was: the counters are of the last one.
+void ActivityRecords::WritePool(const MemoryOperation& event, int64_t time_ns) {
+  const int64_t device_id = event.row.device_id.value_or(0);
+  constexpr size_t kMostDevices = 1'024;
+  auto counter = pool_counters_.find(device_id);
+  if (counter == pool_counters_.end()) {
+    if (pool_counters_.size() >= kMostDevices) return;
+    counter = pool_counters_.emplace(device_id, context_.next_id.counter).first;
+    context_.rows.Append(schema::CounterRow{
+        context_.next_id.counter++, "gpu.pool_bytes", "bytes", "gauge",
+        "memory that the pool of the last stream-ordered allocation or release holds", device_id});
+    context_.rows.Append(schema::CounterRow{context_.next_id.counter++, "gpu.pool_used", "bytes",
+                                            "gauge", "memory of that pool that is in use",
+                                            device_id});
+  }
+  context_.rows.Append(schema::CounterSampleRow{counter->second, time_ns, event.pool_bytes});
+  context_.rows.Append(schema::CounterSampleRow{counter->second + 1, time_ns, event.pool_used});
 }
 
 void ActivityRecords::Finish() {
