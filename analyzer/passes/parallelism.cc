@@ -80,15 +80,23 @@ struct Stage {
   int64_t stages = 0;
 };
 
+// The first group of a job tells no list of its ranks; its members know their places.
 Result<std::map<int64_t, Stage>> StagesOfRanks(
-    const std::vector<schema::RunCommunicatorRow>& communicators,
+    RunContext& context, const std::vector<schema::RunCommunicatorRow>& communicators,
     const std::vector<schema::ParallelGroupRow>& groups) {
   std::map<int64_t, Stage> stages;
   for (size_t i = 0; i < groups.size(); ++i) {
     if (groups[i].kind != "pipeline") continue;
-    const std::vector<int64_t> members = ParseRankList(communicators[i].global_ranks.value_or(""));
-    for (size_t stage = 0; stage < members.size(); ++stage) {
-      stages[members[stage]] = {static_cast<int64_t>(stage), static_cast<int64_t>(members.size())};
+    const std::vector<int64_t> ranks = ParseRankList(communicators[i].global_ranks.value_or(""));
+    for (size_t stage = 0; stage < ranks.size(); ++stage) {
+      stages[ranks[stage]] = {static_cast<int64_t>(stage), static_cast<int64_t>(ranks.size())};
+    }
+    if (!ranks.empty() || !communicators[i].size) continue;
+    TUTTI_ASSIGN_OR_RETURN(const auto members,
+                           context.Read<schema::RunCommunicatorMemberRow>(
+                               "WHERE communicator_id = ?1", communicators[i].id));
+    for (const schema::RunCommunicatorMemberRow& member : members) {
+      if (member.group_rank) stages[member.rank] = {*member.group_rank, *communicators[i].size};
     }
   }
   return stages;
@@ -149,7 +157,7 @@ Status Run(RunContext& context) {
                               static_cast<int64_t>(counted.steps.size()), world));
   }
   TUTTI_RETURN_IF_ERROR(context.Write(groups));
-  TUTTI_ASSIGN_OR_RETURN(const auto stages, StagesOfRanks(communicators, groups));
+  TUTTI_ASSIGN_OR_RETURN(const auto stages, StagesOfRanks(context, communicators, groups));
   return WritePipelines(context, stages);
 }
 

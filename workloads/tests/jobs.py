@@ -63,6 +63,7 @@ class JobTest(unittest.TestCase):
         described = subprocess.run([TUTTI, "report", run, "--format", "json"],
                                    capture_output=True, text=True, timeout=100)
         self.assertEqual(described.returncode, 0, described.stderr)
+        self.analysis = self.open(run / "run.sqlite")
         return Report(recorded.stdout), calls, json.loads(described.stdout)
 
     def open(self, file):
@@ -73,6 +74,10 @@ class JobTest(unittest.TestCase):
     def number(self, rank, sql):
         """Of a rank of the last recording."""
         return self.traces[rank].execute(sql).fetchone()[0]
+
+    def derived(self, sql):
+        """Rows of the analysis of the last recording."""
+        return self.analysis.execute(sql).fetchall()
 
     def calls(self, trace):
         lost = trace.execute("SELECT count(*) FROM trace_stat WHERE severity IN"

@@ -112,6 +112,9 @@ class ModelsTest(JobTest):
             per_neighbour = {"send": 4 * 20, "recv": 4 * 20}
             two_neighbours = {"send": 2 * 4 * 20, "recv": 2 * 4 * 20}
             self.assertEqual(calls, [per_neighbour, two_neighbours, per_neighbour])
+            self.assertEqual(self.derived("SELECT DISTINCT rank, stage, stages, microbatches"
+                                          " FROM pipeline_step ORDER BY rank"),
+                             [(0, 0, 3, 4), (1, 1, 3, 4), (2, 2, 3, 4)])
             self.assertEqual(described["run"]["steps"], 20)
 
     def test_pipeline_replicas_all_reduce_once_a_step(self):
@@ -120,6 +123,11 @@ class ModelsTest(JobTest):
         self.assertEqual(report.equal_ranks, 2)
         each = {"send": 2 * 6, "recv": 2 * 6, "all_reduce": 6, "all_gather": 1}
         self.assertEqual(calls, [each] * 4)
+        self.assertEqual(
+            self.derived("SELECT m.description, g.kind FROM parallel_group AS g JOIN"
+                         " run_communicator AS m ON m.id = g.communicator_id ORDER BY 1"),
+            [(None, "world"), ("pipeline_0", "pipeline"), ("pipeline_1", "pipeline"),
+             ("stage_0", "data"), ("stage_1", "data")])
 
     def test_pipeline_imbalance_slows_one_stage_and_computes_the_same(self):
         options = ["--steps", 10, "--micro-batches", 4]

@@ -211,6 +211,13 @@ bool IsInReduceScatter(Entry& entry) noexcept {
   return Collectives::reduce_scatter != 0 && entry.FindSpan(Collectives::reduce_scatter) != nullptr;
 }
 
+// At the first call of a group: not earlier, as its object gets its names after its construction.
+void DescribeOnce(Entry& entry, const void* gloo, Group* group) noexcept {
+  if (group != nullptr && !group->described.exchange(true, std::memory_order_relaxed)) {
+    DescribeGroup(entry, gloo, *group);
+  }
+}
+
 // "gloo:send" begins: the RecordFunction was made inside send(), which told the peer.
 CollectiveRole StartTransfer(Entry& entry, const Record& record) noexcept {
   const uint64_t begin = entry.Now();
@@ -219,7 +226,9 @@ CollectiveRole StartTransfer(Entry& entry, const Record& record) noexcept {
   RunningWork transfer = {};
   transfer.op_type = is_send ? kOpTypeSend : kOpTypeReceive;
   transfer.begin_ticks = begin;
-  transfer.work = MakeWork(call.gloo, Collectives::groups.Find(call.gloo), transfer.op_type);
+  Group* const group = Collectives::groups.Find(call.gloo);
+  DescribeOnce(entry, call.gloo, group);
+  transfer.work = MakeWork(call.gloo, group, transfer.op_type);
   transfer.name = InternOp(entry, transfer.op_type);
   ReadInputs(entry, record, &transfer);
   if (!Collectives::transfers.Put(record.address(), transfer)) {
@@ -262,9 +271,7 @@ void OnEnqueue(const void* gloo, const void* work_object) noexcept {
                             "were waiting for Gloo's threads",
                             ""});
   }
-  if (group != nullptr && !group->described.exchange(true, std::memory_order_relaxed)) {
-    DescribeGroup(entry, gloo, *group);
-  }
+  DescribeOnce(entry, gloo, group);
   EmitEnqueue(entry, work, InternOp(entry, work.op_type), entry.Now());
 }
 

@@ -264,7 +264,9 @@ TEST_F(CollectivesTest, FollowsAReceiveThatEndsOnAnotherThread) {
   std::vector<DrainedRecord> records = reader().Drain();
   wire::CollectiveEnqueueRecord enqueue{};
   wire::CollectiveRecord receive{};
+  int descriptions = 0;
   for (const DrainedRecord& drained : records) {
+    descriptions += drained.kind() == RecordKind::kCommunicator ? 1 : 0;
     if (drained.kind() == RecordKind::kCollectiveEnqueue) {
       enqueue = drained.As<wire::CollectiveEnqueueRecord>();
     }
@@ -279,6 +281,7 @@ TEST_F(CollectivesTest, FollowsAReceiveThatEndsOnAnotherThread) {
   EXPECT_EQ(receive.work, enqueue.work);
   EXPECT_EQ(receive.begin_ticks, enqueue.ticks);
   EXPECT_NE(receive.communicator, 0u);
+  EXPECT_EQ(descriptions, 2);  // when it was made, and with its names at its first call
 }
 
 TEST_F(CollectivesTest, MakesAProcessARankThatMakesAGroup) {
