@@ -111,32 +111,54 @@ CompletionVerb DescribeForCompletion(const CLI::App& app) {
   return verb;
 }
 
+namespace {
+
+// A verb with the words that lead to it: "ci run".
+struct VerbPath {
+  std::string words;
+  const CompletionVerb* verb;
+};
+
+void AddPaths(const CompletionVerb& above, const std::string& words, std::vector<VerbPath>& paths) {
+  for (const CompletionVerb& verb : above.verbs) {
+    const std::string path = words.empty() ? verb.name : words + " " + verb.name;
+    paths.push_back({path, &verb});
+    AddPaths(verb, path, paths);
+  }
+}
+
+}  // namespace
+
 std::string BashCompletion(const CompletionVerb& command) {
+  std::vector<VerbPath> paths;
+  AddPaths(command, "", paths);
+  std::string known;
+  for (const VerbPath& path : paths) known += (known.empty() ? "" : "|") + Quoted(path.words);
   std::string text =
       "# Completion of tutti for bash: source <(tutti completion bash)\n"
       "_tutti() {\n"
       "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}\n"
       "  local verb='' words='' options='' i\n"
       "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
-      "    case \" " +
-      VerbNames(command) +
-      " \" in\n"
-      "      *\" ${COMP_WORDS[i]} \"*) verb=${COMP_WORDS[i]}; break ;;\n"
+      "    case \"${verb:+$verb }${COMP_WORDS[i]}\" in\n"
+      "      " +
+      known +
+      ") verb=\"${verb:+$verb }${COMP_WORDS[i]}\" ;;\n"
       "    esac\n"
       "  done\n"
       "  case \"$verb\" in\n"
       "    '') words=" +
       Quoted(VerbNames(command)) + " options=" + Quoted(OptionNames(command)) + " ;;\n";
-  for (const CompletionVerb& verb : command.verbs) {
-    text += "    " + verb.name + ") words=" + Quoted(VerbNames(verb)) +
-            " options=" + Quoted(OptionNames(verb) + " " + OptionNames(command)) + " ;;\n";
+  for (const auto& [words, verb] : paths) {
+    text += "    " + Quoted(words) + ") words=" + Quoted(VerbNames(*verb)) +
+            " options=" + Quoted(OptionNames(*verb) + " " + OptionNames(command)) + " ;;\n";
   }
   text +=
       "  esac\n"
       "  [[ $current == -* ]] && words=$options\n"
       "  case \"$verb:$previous\" in\n";
   AddBashChoices(command, "*", text);
-  for (const CompletionVerb& verb : command.verbs) AddBashChoices(verb, verb.name, text);
+  for (const auto& [words, verb] : paths) AddBashChoices(*verb, Quoted(words), text);
   text +=
       "  esac\n"
       "  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")\n"
@@ -184,6 +206,10 @@ std::string FishCompletion(const CompletionVerb& command) {
     for (const CompletionVerb& below : verb.verbs) {
       text += "complete -c tutti -f" + seen + " -a " + below.name + " -d " +
               Quoted(below.description, "\\") + "\n";
+      AddFishOptions(below,
+                     " -n '__fish_seen_subcommand_from " + verb.name +
+                         "; and __fish_seen_subcommand_from " + below.name + "'",
+                     text);
     }
   }
   return text;

@@ -22,7 +22,8 @@ CompletionVerb Command() {
     CLI::App* report = app.add_subcommand("report", "Where's the time");
     report->add_option("--format", text, "text or json")->check(CLI::IsMember({"text", "json"}));
     report->add_flag("--strict", flag, "A $HOME `flag` with \\ in it");
-    app.add_subcommand("config", "Options")->add_subcommand("show", "All");
+    CLI::App* show = app.add_subcommand("config", "Options")->add_subcommand("show", "All");
+    show->add_option("--kind", text, "one")->check(CLI::IsMember({"red", "blue"}));
   }
   return DescribeForCompletion(app);
 }
@@ -75,6 +76,9 @@ TEST(BashCompletion, OffersVerbsOptionsAndChoices) {
   EXPECT_EQ(BashOffers("tutti report --format \"\""), "text json");
   EXPECT_EQ(BashOffers("tutti report --color a"), "auto always");
   EXPECT_EQ(BashOffers("tutti config \"\""), "show");
+  EXPECT_EQ(BashOffers("tutti config show --k"), "--kind");
+  EXPECT_EQ(BashOffers("tutti config show --kind \"\""), "red blue");
+  EXPECT_EQ(BashOffers("tutti report config --k"), "") << "a run that is called config";
   EXPECT_EQ(BashOffers("tutti report runs"), "") << "files, which bash adds itself";
 }
 

@@ -22,6 +22,8 @@ struct RecordArguments {
   std::string buffer = "64M";
   std::string flush = "1s";
   std::string max_size;
+  std::string metrics;
+  std::string metrics_every = "5s";
   int32_t nproc = 0;
   bool shapes = false;
   bool force = false;
@@ -41,6 +43,9 @@ Status ParseLimits(const RecordArguments& arguments, collector::RecordOptions* o
     return UsageError("--buffer " + arguments.buffer + ": 4M to 64G are possible");
   }
   TUTTI_ASSIGN_OR_RETURN(options->flush_ns, ParseDuration(arguments.flush));
+  options->metrics_path = arguments.metrics;
+  TUTTI_ASSIGN_OR_RETURN(options->metrics_every_ns, ParseDuration(arguments.metrics_every));
+  if (options->metrics_every_ns < 100'000'000) return UsageError("--metrics-every: at least 100ms");
   if (!arguments.max_size.empty()) {
     TUTTI_ASSIGN_OR_RETURN(options->max_bytes, ParseBytes(arguments.max_size));
     constexpr uint64_t kLeast = 16 << 20;
@@ -104,6 +109,14 @@ void AddOptions(CLI::App& record, RecordArguments& arguments) {
       .add_option("--max-size", arguments.max_size,
                   "Stop recording, not the job, before the run takes more disk than this")
       ->envname("TUTTI_MAX_SIZE");
+  record
+      .add_option("--metrics", arguments.metrics,
+                  "Replace this file every few seconds by OpenMetrics text about the running job: "
+                  "steps, their lengths, time since the last one")
+      ->envname("TUTTI_METRICS");
+  record.add_option("--metrics-every", arguments.metrics_every, "How often that is")
+      ->envname("TUTTI_METRICS_EVERY")
+      ->capture_default_str();
   record.add_flag("--shapes", arguments.shapes, "Record the input shapes of operators (slower)")
       ->envname("TUTTI_SHAPES");
 }

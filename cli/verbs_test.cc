@@ -349,7 +349,7 @@ TEST_F(Verbs, CompletionPrintsScripts) {
   EXPECT_NE(Tutti("completion fish").out.find("complete -c tutti"), std::string::npos);
   EXPECT_EQ(Tutti("completion tcsh").exit_code, 2);
   const std::string words = Tutti("completion bash").out;
-  EXPECT_NE(words.find("query:--format) words='table csv json'"), std::string::npos) << words;
+  EXPECT_NE(words.find("'query':--format) words='table csv json'"), std::string::npos) << words;
 }
 
 TEST_F(Verbs, ImportSaysWhatItCannotReadAndLeavesNothing) {

@@ -117,6 +117,11 @@ drain::DrainerSettings DrainerSettingsOf(const RecordOptions& options, const Rec
   settings.flush_ns = options.flush_ns;
   settings.steps = options.steps;
   settings.sample_system = options.sample_system;
+  if (!options.metrics_path.empty()) {
+    const bool is_absolute = options.metrics_path.starts_with('/');
+    settings.metrics_path = (is_absolute ? "" : CurrentDirectory() + "/") + options.metrics_path;
+  }
+  settings.metrics_every_ns = options.metrics_every_ns;
   return settings;
 }
 

@@ -24,7 +24,9 @@ struct RecordOptions {
   session::RankSelector ranks;
   uint64_t buffer_bytes = 64 << 20;  // per process
   int64_t flush_ns = 1'000'000'000;
-  uint64_t max_bytes = 0;            // of disk, 0 no limit
+  uint64_t max_bytes = 0;    // of disk, 0 no limit
+  std::string metrics_path;  // file that tells what the job does meanwhile, "" none
+  int64_t metrics_every_ns = 5'000'000'000;
   std::vector<std::string> command;  // not empty
 };
 

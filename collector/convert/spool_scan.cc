@@ -65,12 +65,12 @@ void SpoolScan::OnRecord(const RecordView& record) {
     if (announced.rank >= 0 && announced.rank < announced.size) {
       communicators_.insert_or_assign(announced.communicator, announced);
     }
-  } else if (steps_ && record.header.kind == wire::RecordKind::kRange) {
+  } else if (WantsSteps() && record.header.kind == wire::RecordKind::kRange) {
     const auto range = record.As<wire::RangeRecord>();
     if (range.category == kStepCategory && TextOf(range.domain) == kTuttiDomain) {
       OnStep(static_cast<int64_t>(range.payload), range.begin_ticks, range.end_ticks);
     }
-  } else if (steps_ && record.header.kind == wire::RecordKind::kCpuOp) {
+  } else if (WantsSteps() && record.header.kind == wire::RecordKind::kCpuOp) {
     const auto op = record.As<wire::CpuOpRecord>();
     if (op.scope != kUserScope) return;
     const OpName name = ParseOpName(TextOf(op.header.name));
@@ -79,7 +79,8 @@ void SpoolScan::OnRecord(const RecordView& record) {
 }
 
 void SpoolScan::OnStep(int64_t number, uint64_t begin_ticks, uint64_t end_ticks) {
-  if (!steps_->Contains(number)) return;
+  if (on_step_) on_step_(number, begin_ticks, end_ticks);
+  if (!steps_ || !steps_->Contains(number)) return;
   if (!step_ticks_) step_ticks_ = TickRange{begin_ticks, end_ticks};
   step_ticks_->begin = std::min(step_ticks_->begin, begin_ticks);
   step_ticks_->end = std::max(step_ticks_->end, end_ticks);

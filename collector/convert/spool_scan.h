@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "collector/convert/cell_decoder.h"
 #include "collector/spool/reader.h"
@@ -37,7 +39,12 @@ struct TickRange {
 
 class SpoolScan {
  public:
-  explicit SpoolScan(std::optional<StepRange> steps = std::nullopt) : steps_(steps) {}
+  using StepListener =
+      std::function<void(int64_t number, uint64_t begin_ticks, uint64_t end_ticks)>;
+
+  // `on_step` hears of every step that has ended.
+  explicit SpoolScan(std::optional<StepRange> steps = std::nullopt, StepListener on_step = {})
+      : steps_(steps), on_step_(std::move(on_step)) {}
 
   // Looks at the chunks before |limit| that it has not seen yet.
   Status Advance(spool::SpoolReader& reader, uint64_t limit);
@@ -55,7 +62,10 @@ class SpoolScan {
   void OnStep(int64_t number, uint64_t begin_ticks, uint64_t end_ticks);
   std::string_view TextOf(uint32_t index) const;
 
+  bool WantsSteps() const { return steps_.has_value() || on_step_; }
+
   std::optional<StepRange> steps_;
+  StepListener on_step_;
   uint64_t offset_ = 0;
   // Texts that matter here: the domain "tutti", "default_pg", "ProfilerStep#…".
   std::map<uint32_t, std::string> strings_;

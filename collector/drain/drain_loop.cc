@@ -56,6 +56,9 @@ DrainLoop::DrainLoop(const DrainerSettings& settings, os::FileDescriptor channel
       worker_(ConversionSettingsOf(settings)),
       control_(settings.spool_path) {
   MakeBallast(spool_directory_.get());
+  if (!settings_.metrics_path.empty()) {
+    metrics_.emplace(settings_.metrics_path, settings_.metrics_every_ns, spool_directory_.get());
+  }
 }
 
 int DrainLoop::Run() {
@@ -180,6 +183,7 @@ void DrainLoop::TendRegularly() {
     next_sample_ns_ = now_ns + kSampleIntervalNs;
     SampleSystem();
   }
+  if (metrics_ && metrics_->IsDue(now_ns)) WriteMetrics(now_ns);
   const bool flush = now_ns >= next_flush_ns_;
   for (auto& [index, process] : processes_) {
     FreeRings(process, flush, now_ns);
@@ -188,6 +192,19 @@ void DrainLoop::TendRegularly() {
     worker_.Progress(index, process.spool_name, process.drainer.spool().committed_bytes());
   }
   if (flush) next_flush_ns_ = now_ns + settings_.flush_ns;
+}
+
+void DrainLoop::WriteMetrics(int64_t now_ns) {
+  for (const auto& [index, process] : processes_) {
+    metrics_->Look(index, process.spool_name, process.drainer.process(),
+                   process.drainer.spool().committed_bytes());
+  }
+  const auto lines = metrics_->Write(now_ns);
+  if (!lines.ok() && !std::exchange(said_no_metrics_, true)) {
+    Say("no metrics: " + lines.status().message());
+  }
+  if (!lines.ok()) return;
+  for (const std::string& line : *lines) Say(line);
 }
 
 void DrainLoop::SampleSystem() {
@@ -261,6 +278,11 @@ void DrainLoop::FinishProcess(uint32_t index, Process& process, spool::EndReason
   }
   TellPause(process);
   process.drainer.Finish(reason, process.exit_status.value_or(-1), clock::ThreadCpuNs());
+  if (metrics_) {
+    WriteMetrics(clock::MonotonicRawNs());
+    metrics_->End(index);
+    WriteMetrics(clock::MonotonicRawNs());
+  }
   worker_.Complete(index, process.spool_name, process.drainer.spool().committed_bytes(),
                    FindingsOf(process));
   ++converting_;

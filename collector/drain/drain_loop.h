@@ -19,6 +19,7 @@
 #include "collector/drain/drainer.h"
 #include "collector/drain/pacer.h"
 #include "collector/drain/process_drainer.h"
+#include "collector/live/live_metrics.h"
 #include "common/status.h"
 
 namespace tutti::collector::drain {
@@ -65,6 +66,7 @@ class DrainLoop {
   void ControlCapture();
   void ControlProcess(Process& process);
   void TellPause(Process& process);
+  void WriteMetrics(int64_t now_ns);
   void NoticeEnds();
   bool MayFinish(const Process& process) const;
   void FinishEnded();
@@ -85,14 +87,16 @@ class DrainLoop {
   ConversionWorker worker_;
   counters::NodeSampler node_sampler_;
   CaptureControl control_;
-  std::map<uint32_t, Process> processes_;  // those whose spool is open
-  uint32_t converting_ = 0;                // complete spools without a result yet
+  std::optional<live::LiveMetrics> metrics_;  // if they are wanted
+  std::map<uint32_t, Process> processes_;     // those whose spool is open
+  uint32_t converting_ = 0;                   // complete spools without a result yet
   bool orphaned_ = false;
   bool command_ended_ = false;
   bool hurried_ = false;
   bool capture_stopped_ = false;
   bool something_kept_ = false;
   bool said_disk_full_ = false;
+  bool said_no_metrics_ = false;
   int64_t command_ended_ns_ = 0;
   int64_t next_poll_ns_ = 0;
   int64_t next_flush_ns_ = 0;

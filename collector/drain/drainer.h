@@ -22,6 +22,8 @@ struct DrainerSettings {
   int64_t flush_ns = 1'000'000'000;
   std::optional<convert::StepRange> steps;
   bool sample_system = true;
+  std::string metrics_path = {};  // live/live_metrics.h; absolute, "" none
+  int64_t metrics_every_ns = 5'000'000'000;
 };
 
 // Runs until everything is done. |channel|: our end of the socket pair. Returns the exit

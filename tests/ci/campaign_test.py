@@ -150,6 +150,12 @@ class CampaignTest(unittest.TestCase):
             self.assertEqual(result.returncode, code, (words, result.stderr))
             self.assertIn(said, result.stderr)
             self.assertEqual(result.stdout, "")
+        # Runs may be called as verbs are.
+        for words in (["compare", "record", "--", "ci"], ["report", "record"],
+                      ["ci", "gate", "record", "--", "run"]):
+            result = subprocess.run([TUTTI, *words], cwd=self.folder, env=self.environment,
+                                    capture_output=True, timeout=60)
+            self.assertEqual(result.returncode, 3, words)
 
 
 if __name__ == "__main__":
