@@ -2,6 +2,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "viewer/draw/panels.h"
 #include "viewer/draw/widgets.h"
@@ -63,12 +64,12 @@ void HeatMap::Draw(DrawContext& context) {
     list->AddRectFilled({x, y}, {x + cell_width - gap, y + cell_height - (cell_height > 4 ? 1 : 0)},
                         HeatColor(static_cast<float>(share)));
   }
-  if (cell_height >= 12) {
-    for (size_t slot = 0; slot < summary.ranks.size(); ++slot) {
-      const std::string label = summary.RankName(summary.ranks[slot].rank);
-      list->AddText({at.x, at.y + cell_height * static_cast<float>(slot)}, context.theme->dim_text,
-                    label.c_str());
-    }
+  // As many labels as there is room for.
+  const auto every = static_cast<size_t>(std::ceil(ImGui::GetFontSize() / cell_height));
+  for (size_t slot = 0; slot < summary.ranks.size(); slot += every) {
+    const std::string label = summary.RankName(summary.ranks[slot].rank);
+    list->AddText({at.x, at.y + cell_height * static_cast<float>(slot)}, context.theme->dim_text,
+                  label.c_str());
   }
   if (!ImGui::IsItemHovered()) return;
   const ImVec2 mouse = ImGui::GetMousePos();

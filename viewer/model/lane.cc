@@ -80,7 +80,7 @@ void Lane::BuildPyramid() {
       LaneSummary summary;
       for (uint32_t i = node * kFan; i < std::min(below, (node + 1) * kFan); ++i) {
         if (levels_.empty()) {
-          AddEvent(i, &summary);
+          AddEvents(i, i + 1, &summary);
         } else {
           AddNode(levels_.size() - 1, i, &summary);
         }
@@ -114,15 +114,29 @@ Event Lane::event(uint32_t index) const {
 }
 
 uint32_t Lane::FirstBeginningAt(int64_t time_ns, uint32_t from) const {
-  // Galloping: the next pixel's first event is near this one's.
+  // The next pixel's first event is near this one's.
+  constexpr uint32_t kNear = 8;
   uint32_t low = from;
-  uint32_t step = 1;
-  while (low < size() && begin_ns(low) < time_ns && step < size() - low) {
-    if (begin_ns(low + step) >= time_ns) break;
-    low += step;
+  for (const uint32_t near = std::min(size(), from + kNear); low < near; ++low) {
+    if (begin_ns(low) >= time_ns) return low;
+  }
+  if (low >= size()) return size();
+  // Further away: galloping over the blocks, whose bases lie close together in memory.
+  size_t block = low / kBlock;
+  size_t step = 1;
+  while (block + step < blocks_.size() && blocks_[block + step].base_ns < time_ns) {
+    block += step;
     step *= 2;
   }
-  uint32_t high = step < size() - low ? low + step : size();
+  const auto first = blocks_.begin() + static_cast<std::ptrdiff_t>(block) + 1;
+  const auto last =
+      blocks_.begin() + static_cast<std::ptrdiff_t>(std::min(block + step, blocks_.size()));
+  const auto next = static_cast<uint32_t>(
+      std::partition_point(
+          first, last, [time_ns](const Block& candidate) { return candidate.base_ns < time_ns; }) -
+      blocks_.begin());
+  low = std::max(low, (next - 1) * kBlock);
+  uint32_t high = std::min(size(), next * kBlock);
   while (low < high) {
     const uint32_t middle = low + (high - low) / 2;
     if (begin_ns(middle) < time_ns) {
@@ -142,31 +156,60 @@ uint32_t Lane::FirstEndingAfter(int64_t time_ns) const {
 
 LaneSummary Lane::Summarize(uint32_t first, uint32_t last) const {
   LaneSummary summary;
-  summary.count = last > first ? last - first : 0;
-  CategoryNs busy_ns = {};
-  AddDurations(first, last, &busy_ns);
-  // Up the pyramid while nodes are whole, left and right ends on the way.
-  size_t level = 0;  // 0: events; n: levels_[n - 1]
-  const auto add = [&](uint32_t i) {
-    if (level == 0) {
-      AddEvent(i, &summary);
-    } else {
-      AddNode(level - 1, i, &summary);
-    }
-  };
-  while (first < last) {
-    if (level == levels_.size()) {
-      for (; first < last; ++first) add(first);
-      break;
-    }
-    for (; first < last && first % kFan != 0; ++first) add(first);
-    for (; first < last && last % kFan != 0; --last) add(last - 1);
+  if (last <= first) return summary;
+  summary.count = last - first;
+  // One by one at the ends, by nodes in between. What busy_ns holds before a node's begin is known
+  // of every node but not of the lane's end.
+  const uint32_t nodes = levels_.empty() ? 0 : static_cast<uint32_t>(levels_[0].longest.size());
+  const uint32_t whole_first = (first + kFan - 1) / kFan;
+  const uint32_t whole_last = std::min(last / kFan, nodes == 0 ? 0 : nodes - 1);
+  if (whole_first >= whole_last) {
+    AddEvents(first, last, &summary);
+    return summary;
+  }
+  AddEvents(first, whole_first * kFan, &summary);
+  AddEvents(whole_last * kFan, last, &summary);
+  const size_t width = present_.size();
+  for (size_t i = 0; i < width; ++i) {
+    summary.busy_ns[static_cast<size_t>(present_[i])] +=
+        levels_[0].busy_ns[whole_last * width + i] - levels_[0].busy_ns[whole_first * width + i];
+  }
+  AddNodes(whole_first, whole_last, &summary);
+  return summary;
+}
+
+// Up the pyramid while nodes are whole, left and right ends on the way.
+void Lane::AddNodes(uint32_t first, uint32_t last, LaneSummary* summary) const {
+  for (size_t level = 0; first < last; ++level) {
+    const bool is_top = level + 1 == levels_.size();
+    for (; first < last && (is_top || first % kFan != 0); ++first) AddNode(level, first, summary);
+    for (; first < last && last % kFan != 0; --last) AddNode(level, last - 1, summary);
     first /= kFan;
     last /= kFan;
-    ++level;
   }
-  summary.busy_ns = busy_ns;
-  return summary;
+}
+
+// The inner loop of a frame: a fold of a few events a pixel looks at each of them.
+void Lane::AddEvents(uint32_t first, uint32_t last, LaneSummary* summary) const {
+  const auto add = [&](const auto* name_index_of) {
+    uint32_t longest = summary->longest;
+    int64_t longest_ns = summary->longest_ns;
+    for (uint32_t i = first; i < last; ++i) {
+      const int64_t duration = duration_ns(i);
+      summary->busy_ns[static_cast<size_t>(names_[name_index_of[i]].category)] += duration;
+      if (duration > longest_ns || (duration == longest_ns && i < longest)) {
+        longest = i;
+        longest_ns = duration;
+      }
+    }
+    summary->longest = longest;
+    summary->longest_ns = longest_ns;
+  };
+  if (narrow_name_.empty()) {
+    add(wide_name_.data());
+  } else {
+    add(narrow_name_.data());
+  }
 }
 
 void Lane::AddDurations(uint32_t first, uint32_t last, CategoryNs* busy_ns) const {
@@ -197,16 +240,6 @@ void Lane::AddNode(size_t level, uint32_t node, LaneSummary* summary) const {
     summary->longest = longest;
     summary->longest_ns = duration;
   }
-}
-
-void Lane::AddEvent(uint32_t index, LaneSummary* summary) const {
-  const int64_t duration = duration_ns(index);
-  if (duration > summary->longest_ns ||
-      (duration == summary->longest_ns && index < summary->longest)) {
-    summary->longest = index;
-    summary->longest_ns = duration;
-  }
-  summary->busy_ns[static_cast<size_t>(name(index).category)] += duration;
 }
 
 void Lane::AddBusy(int64_t begin, int64_t end, CategoryNs* busy_ns) const {

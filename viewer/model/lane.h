@@ -95,7 +95,8 @@ class Lane {
   void AppendName(const Event& event);
   void BuildPyramid();
   void AddNode(size_t level, uint32_t node, LaneSummary* summary) const;
-  void AddEvent(uint32_t index, LaneSummary* summary) const;
+  void AddNodes(uint32_t first, uint32_t last, LaneSummary* summary) const;
+  void AddEvents(uint32_t first, uint32_t last, LaneSummary* summary) const;
 
   std::vector<Block> blocks_;
   std::vector<uint32_t> begin_;

@@ -4,18 +4,33 @@
 #include <cmath>
 
 namespace tutti::viewer {
+namespace {
+
+// Products of a time and a column below both fit into 63 bits.
+constexpr int64_t kLongestNs = int64_t{1} << 46;  // 19 hours
+constexpr int kMostColumns = 1 << 16;
+
+}  // namespace
 
 int64_t Viewport::ToTime(double x) const {
   return begin_ns + static_cast<int64_t>(std::llround(x * ns_per_px()));
 }
 
 int64_t Viewport::ColumnBegin(int column) const {
+  // Asked for each pixel of each lane: a division of 64 bits where the product fits.
+  if (span_ns() < kLongestNs && column >= 0 && column <= kMostColumns) {
+    return begin_ns + span_ns() * column / width_px;
+  }
   return begin_ns + static_cast<int64_t>(static_cast<__int128>(span_ns()) * column / width_px);
 }
 
 int Viewport::ColumnOf(int64_t time_ns) const {
   // The last column that does not begin later: ColumnBegin rounds down.
-  const auto beyond = (static_cast<__int128>(time_ns - begin_ns) + 1) * width_px - 1;
+  const int64_t since_ns = time_ns - begin_ns;
+  if (since_ns >= 0 && since_ns < kLongestNs && width_px <= kMostColumns) {
+    return static_cast<int>(((since_ns + 1) * width_px - 1) / span_ns());
+  }
+  const auto beyond = (static_cast<__int128>(since_ns) + 1) * width_px - 1;
   const auto column = beyond / span_ns();
   return static_cast<int>(beyond < 0 ? column - 1 : column);
 }
