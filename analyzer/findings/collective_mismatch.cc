@@ -20,6 +20,7 @@ struct Issued {
   std::string size;  // shapes where they are known, else bytes
   std::string frame;
   int64_t source_id = 0;
+  int64_t seen_before = 0;  // calls of the rank before it that are alike, in the same group
 
   std::string Text() const {
     return op + (dtype.empty() ? "" : " " + dtype) + (size.empty() ? "" : " " + size);
@@ -31,6 +32,14 @@ Result<std::vector<schema::CollectiveRow>> Mismatched(RunContext& context) {
   return context.Read<schema::CollectiveRow>(
       "WHERE state = 'mismatched' ORDER BY (SELECT min(coalesce(k.enqueue_ns, k.arrival_ns))"
       " FROM collective_call AS k WHERE k.collective_id = id), sequence, id");
+}
+
+int64_t CallsAlike(std::span<const CollectiveEvent> events, const CollectiveEvent& event) {
+  return std::count_if(events.begin(), events.end(), [&](const CollectiveEvent& e) {
+    return e.row.communicator_id == event.row.communicator_id && e.op == event.op &&
+           e.row.bytes == event.row.bytes && e.row.shapes_id == event.row.shapes_id &&
+           e.row.sequence < event.row.sequence;
+  });
 }
 
 Result<std::vector<Issued>> WhatRanksIssued(RunContext& context, const FindingFacts& facts,
@@ -53,6 +62,7 @@ Result<std::vector<Issued>> WhatRanksIssued(RunContext& context, const FindingFa
     if (issued.size.empty() && event->row.bytes) {
       issued.size = std::to_string(*event->row.bytes) + " bytes";
     }
+    issued.seen_before = CallsAlike(events, *event);
     issued.frame = FrameToShow(trace->Text(event->row.stack_id));
     all.push_back(std::move(issued));
   }
@@ -61,20 +71,29 @@ Result<std::vector<Issued>> WhatRanksIssued(RunContext& context, const FindingFa
 
 const char* KindOf(const std::vector<Issued>& all) {
   const auto differs = [&](auto field) {
-    return std::any_of(all.begin(), all.end(),
-                       [&](const Issued& i) { return i.*field != all.front().*field; });
+    return std::any_of(all.begin(), all.end(), [&](const Issued& i) {
+      const std::string& first = all.front().*field;
+      return i.*field != first && !(i.*field).empty() && !first.empty();  // "" is not known
+    });
   };
   if (differs(&Issued::op)) return "op";
   return differs(&Issued::dtype) ? "dtype" : "size";
 }
 
-// Odd ranks first: they are what the reader looks for.
+// Odd ranks first: they are what the reader looks for. Usual is what most ranks issued; of two
+// halves the one that had issued the like before.
 void Compare(const std::vector<Issued>& all, FindingDraft& draft) {
   std::map<std::string, std::vector<int64_t>> ranks_by_text;
-  for (const Issued& issued : all) ranks_by_text[issued.Text()].push_back(issued.rank);
-  const auto most = std::max_element(
-      ranks_by_text.begin(), ranks_by_text.end(),
-      [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  std::map<std::string, int64_t> seen_before;
+  for (const Issued& issued : all) {
+    ranks_by_text[issued.Text()].push_back(issued.rank);
+    seen_before[issued.Text()] += issued.seen_before;
+  }
+  const auto most = std::max_element(ranks_by_text.begin(), ranks_by_text.end(),
+                                     [&](const auto& a, const auto& b) {
+                                       return std::pair(a.second.size(), seen_before.at(a.first)) <
+                                              std::pair(b.second.size(), seen_before.at(b.first));
+                                     });
   std::string usual = " " + RankList(most->second) + " issued " + most->first;
   for (const auto& [text, ranks] : ranks_by_text) {
     if (text == most->first) continue;

@@ -44,6 +44,22 @@ struct Sums {
   }
 };
 
+// Ranks whose batches are larger than the mean by half of the spread; all if they are so in turn.
+std::vector<int64_t> RanksWithMore(const FindingFacts& facts,
+                                   const std::map<int64_t, std::pair<double, double>>& deviations,
+                                   double spread) {
+  std::vector<int64_t> more;
+  std::vector<int64_t> all;
+  for (const schema::RankRow& rank : facts.ranks) {
+    all.push_back(rank.rank);
+    const auto found = deviations.find(rank.rank);
+    if (found == deviations.end()) continue;
+    const auto& [sum, count] = found->second;
+    if (sum / count >= spread / 2) more.push_back(rank.rank);
+  }
+  return more.empty() ? all : more;
+}
+
 Status FindImbalance(RunContext& context, const FindingFacts& facts,
                      std::vector<FindingDraft>& drafts) {
   if (facts.ranks.size() < 2) return OkStatus();
@@ -53,6 +69,7 @@ Status FindImbalance(RunContext& context, const FindingFacts& facts,
     const std::optional<int64_t> size = row.tokens ? row.tokens : row.samples;
     if (size) size_of[{row.step, row.rank}] = *size;
   }
+  std::map<int64_t, std::pair<double, double>> deviations;  // by rank: sum of the relative, count
   Sums sums;  // of deviations from the step's mean, relative
   std::vector<double> per_step;
   for (const StepParts& step : facts.breakdown) {
@@ -69,8 +86,10 @@ Status FindImbalance(RunContext& context, const FindingFacts& facts,
       if (!parts || size <= 0 || compute <= 0) continue;
       const auto own = size_of.find({parts->step, parts->rank});
       if (own == size_of.end()) continue;
-      sums.Add(static_cast<double>(own->second) * count / size - 1,
-               static_cast<double>(parts->compute_ns) * count / compute - 1);
+      const double deviation = static_cast<double>(own->second) * count / size - 1;
+      deviations[parts->rank].first += deviation;
+      deviations[parts->rank].second += 1;
+      sums.Add(deviation, static_cast<double>(parts->compute_ns) * count / compute - 1);
     }
   }
   if (sums.n == 0 || sums.spread / sums.n < kLeastSpread) return OkStatus();
@@ -81,6 +100,7 @@ Status FindImbalance(RunContext& context, const FindingFacts& facts,
   draft.row.title = "batches of the ranks differ by " + Percent(sums.spread / sums.n) +
                     " of their mean, and the rank with most computes " + Duration(cost.cost_ns) +
                     " per step longer than the mean";
+  draft.ranks = RanksWithMore(facts, deviations, sums.spread / sums.n);
   draft.row.cause = "compute";
   draft.row.advice = kKinds[0].advice;
   draft.row.replayed_ns = facts.SavedBy("no-stragglers");

@@ -26,7 +26,11 @@ constexpr double kMostBytesBefore = 0.1;
 
 using Backwards = std::map<std::pair<int64_t, int64_t>, schema::StepBackwardRow>;
 
+// One bucket of this size is full when backward ends, whoever enqueues it.
+constexpr int64_t kWorthSplitting = 8 << 20;
+
 bool IsAfterBackward(const schema::StepBackwardRow& row) {
+  if (row.calls == 1 && row.bytes >= kWorthSplitting) return true;
   if (row.calls_after == 0) return false;
   const double before =
       row.bytes > 0
@@ -60,19 +64,24 @@ std::string MiB(int64_t bytes) {
 }
 
 // Payload of the only collective of each step; 0: there are several, or it is small.
-int64_t SingleBucketBytes(const Backwards& backwards) {
-  constexpr int64_t kWorthSplitting = 8 << 20;
+int64_t SingleBucketBytes(const FindingFacts& facts, const Backwards& backwards) {
+  const std::map<int64_t, size_t> counted = facts.counted.Places();
   int64_t bytes = 0;
   for (const auto& [key, row] : backwards) {
+    if (!counted.contains(row.step)) continue;
     if (row.calls != 1) return 0;
     bytes = row.bytes;
   }
   return bytes >= kWorthSplitting ? bytes : 0;
 }
 
-bool FindAfterBackward(const FindingFacts& facts, const Backwards& backwards,
-                       std::vector<FindingDraft>& drafts) {
-  if (IsClaimed(drafts, "exposed_comm_transfer")) return true;
+Status FindAfterBackward(RunContext& context, const FindingFacts& facts,
+                         std::vector<FindingDraft>& drafts) {
+  Backwards backwards;
+  TUTTI_ASSIGN_OR_RETURN(const auto rows, context.Read<schema::StepBackwardRow>(""));
+  for (const schema::StepBackwardRow& row : rows) {
+    backwards.emplace(std::pair(row.step, row.rank), row);
+  }
   const std::vector<double> cost_per_step =
       MedianPerStep(facts, [&](const schema::StepBreakdownRow& parts) -> int64_t {
         const auto row = backwards.find({parts.step, parts.rank});
@@ -80,10 +89,10 @@ bool FindAfterBackward(const FindingFacts& facts, const Backwards& backwards,
         return std::min(ExposedNs(parts), row->second.compute_ns);
       });
   const CostOfSteps cost = CostOver(facts, cost_per_step);
-  if (!IsWorthwhile(facts, cost)) return false;
+  if (!IsWorthwhile(facts, cost)) return OkStatus();
   FindingDraft draft;
   AllRanks(facts, draft);
-  const int64_t bucket_bytes = SingleBucketBytes(backwards);
+  const int64_t bucket_bytes = SingleBucketBytes(facts, backwards);
   draft.row.kind = bucket_bytes > 0 ? "single_bucket" : "comm_after_backward";
   draft.row.title = "gradients are communicated only after backward has ended; " +
                     Duration(cost.cost_ns) + " per step could be hidden behind it";
@@ -105,7 +114,7 @@ bool FindAfterBackward(const FindingFacts& facts, const Backwards& backwards,
   SetCost(facts, cost, draft.row);
   AddEvidence(facts, cost_per_step, draft);
   drafts.push_back(std::move(draft));
-  return true;
+  return OkStatus();
 }
 
 // What findings about single collectives have taken already.
@@ -119,14 +128,16 @@ double TakenNs(const std::vector<FindingDraft>& drafts) {
   return static_cast<double>(ns);
 }
 
-void FindExposed(const FindingFacts& facts, std::vector<FindingDraft>& drafts) {
+Status FindExposed(RunContext&, const FindingFacts& facts, std::vector<FindingDraft>& drafts) {
+  // Why it is exposed may be told already.
+  if (IsClaimed(drafts, "exposed_comm_transfer")) return OkStatus();
   std::vector<double> cost_per_step = MedianPerStep(facts, ExposedNs);
   const double taken_ns = TakenNs(drafts);
   for (double& ns : cost_per_step) ns = std::max(ns - taken_ns, 0.0);
   const CostOfSteps cost = CostOver(facts, cost_per_step);
   const double share = static_cast<double>(cost.cost_ns) /
                        static_cast<double>(std::max<int64_t>(facts.step_mean_ns, 1));
-  if (!IsWorthwhile(facts, cost) || share < kMinExposedShare) return;
+  if (!IsWorthwhile(facts, cost) || share < kMinExposedShare) return OkStatus();
   FindingDraft draft;
   AllRanks(facts, draft);
   draft.row.kind = "exposed_comm";
@@ -143,19 +154,10 @@ void FindExposed(const FindingFacts& facts, std::vector<FindingDraft>& drafts) {
   SetCost(facts, cost, draft.row);
   AddEvidence(facts, cost_per_step, draft);
   drafts.push_back(std::move(draft));
-}
-
-Status FindExposedComm(RunContext& context, const FindingFacts& facts,
-                       std::vector<FindingDraft>& drafts) {
-  Backwards backwards;
-  TUTTI_ASSIGN_OR_RETURN(const auto rows, context.Read<schema::StepBackwardRow>(""));
-  for (const schema::StepBackwardRow& row : rows)
-    backwards.emplace(std::pair(row.step, row.rank), row);
-  if (!FindAfterBackward(facts, backwards, drafts)) FindExposed(facts, drafts);
   return OkStatus();
 }
 
-constexpr std::array kKinds = {
+constexpr std::array kAfterBackwardKinds = {
     FindingKind{"comm_after_backward",
                 "Gradients are communicated only when backward has ended, though the first of "
                 "them were ready long before (catalogue 23).",
@@ -165,8 +167,13 @@ constexpr std::array kKinds = {
                 "let DistributedDataParallel (c10d::Reducer) reduce buckets during backward; leave "
                 "no_sync() before the last micro-batch"},
     FindingKind{"single_bucket", "The same because all gradients are one bucket (catalogue 25).",
-                "as comm_after_backward", "as comm_after_backward, with one collective a step",
+                "as comm_after_backward",
+                "as comm_after_backward, with one collective of 8 MiB or more a step, which is "
+                "never ready before backward ends",
                 "bucket_cap_mb down, to a few buckets a step"},
+};
+
+constexpr std::array kExposedKinds = {
     FindingKind{"exposed_comm", "Communication that nothing hides (catalogue 23).",
                 "mean over steps of the median over ranks of exposed_comm_transfer_ns",
                 "a quarter of a step: below that it is the last bucket, which every data-parallel "
@@ -177,7 +184,10 @@ constexpr std::array kKinds = {
 
 }  // namespace
 
+extern const FindingRule kAfterBackwardRule;
+const FindingRule kAfterBackwardRule{kAfterBackwardKinds, FindAfterBackward};
+
 extern const FindingRule kExposedCommRule;
-const FindingRule kExposedCommRule{kKinds, FindExposedComm};
+const FindingRule kExposedCommRule{kExposedKinds, FindExposed};
 
 }  // namespace tutti::analyzer

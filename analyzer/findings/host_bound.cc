@@ -3,6 +3,7 @@
 // Bound per step: the host-bound part of the breakdown, the median over ranks.
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "analyzer/findings/rule.h"
 
@@ -74,9 +75,24 @@ Result<std::string> BatchAdvice(RunContext& context) {
          " MiB)";
 }
 
+// In steps that pause, what is usual: the rest is told as pauses.
+Status TakePauses(RunContext& context, const FindingFacts& facts, std::vector<double>& per_step) {
+  TUTTI_ASSIGN_OR_RETURN(const auto outliers, context.Read<schema::StepOutlierRow>(
+                                                  "WHERE part = 'host_bound' ORDER BY step"));
+  std::vector<int64_t> values(per_step.begin(), per_step.end());
+  const auto usual_ns = static_cast<double>(MedianOf(std::move(values)).value_or(0));
+  const std::map<int64_t, size_t> places = facts.counted.Places();
+  for (const schema::StepOutlierRow& row : outliers) {
+    double& ns = per_step[places.at(row.step)];
+    ns = std::min(ns, usual_ns);
+  }
+  return OkStatus();
+}
+
 Status FindHostBound(RunContext& context, const FindingFacts& facts,
                      std::vector<FindingDraft>& drafts) {
-  const std::vector<double> per_step = MedianPerStep(facts, HostNs);
+  std::vector<double> per_step = MedianPerStep(facts, HostNs);
+  if (IsClaimed(drafts, "pause")) TUTTI_RETURN_IF_ERROR(TakePauses(context, facts, per_step));
   const CostOfSteps cost = CostOver(facts, per_step);
   if (!IsWorthwhile(facts, cost)) return OkStatus();
   const bool on_gpus = facts.OnGpus();

@@ -3,8 +3,10 @@
 // Bound per step: what such steps take beyond the median, over all steps that count.
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "analyzer/findings/rule.h"
+#include "analyzer/input/step_parts.h"
 
 namespace tutti::analyzer {
 namespace {
@@ -34,6 +36,36 @@ bool IsPause(const schema::StepOutlierRow& row) {
          row.part == "sync";
 }
 
+// The value of a part, by its name; 0 of a gap between steps, which is none.
+int64_t ValueOf(const schema::StepBreakdownRow& parts, const std::string& name) {
+  for (const StepPart& part : kStepParts) {
+    if (part.name == name) return parts.*part.value;
+  }
+  return 0;
+}
+
+// Ranks whose own part exceeds its median by half of the worst rank's, in half of the pauses.
+std::vector<int64_t> RanksThatPause(const FindingFacts& facts,
+                                    const std::vector<const schema::StepOutlierRow*>& pauses) {
+  const std::map<int64_t, size_t> places = facts.counted.Places();
+  std::vector<int64_t> ranks;
+  for (size_t rank = 0; rank < facts.ranks.size(); ++rank) {
+    size_t seen = 0;
+    for (const schema::StepOutlierRow* pause : pauses) {
+      std::vector<int64_t> values;
+      for (const StepParts& step : facts.breakdown) {
+        if (step[rank]) values.push_back(ValueOf(*step[rank], pause->part));
+      }
+      const int64_t usual_ns = MedianOf(std::move(values)).value_or(0);
+      const auto& parts = facts.breakdown[places.at(pause->step)][rank];
+      const int64_t excess_ns = parts ? ValueOf(*parts, pause->part) - usual_ns : 0;
+      seen += pause->rank == facts.ranks[rank].rank || excess_ns * 2 >= pause->part_ns ? 1 : 0;
+    }
+    if (seen * 2 >= pauses.size()) ranks.push_back(facts.ranks[rank].rank);
+  }
+  return ranks;
+}
+
 void FindPauses(const FindingFacts& facts, const std::vector<schema::StepOutlierRow>& outliers,
                 std::vector<FindingDraft>& drafts) {
   CostOfSteps cost;
@@ -51,7 +83,8 @@ void FindPauses(const FindingFacts& facts, const std::vector<schema::StepOutlier
   std::stable_sort(pauses.begin(), pauses.end(),
                    [](const auto* a, const auto* b) { return a->excess_ns > b->excess_ns; });
   FindingDraft draft = DraftOf(kKinds[0], facts, cost);
-  draft.ranks = {pauses[0]->rank};
+  draft.ranks = RanksThatPause(facts, pauses);
+  if (draft.ranks.empty()) draft.ranks = {pauses[0]->rank};
   draft.row.title = std::to_string(pauses.size()) + " steps take up to " +
                     Duration(pauses[0]->excess_ns) + " longer than usual, " +
                     Duration(cost.cost_ns) + " per step of the run";

@@ -9,37 +9,49 @@ extern const FindingRule kCollectiveMismatchRule;
 extern const FindingRule kHangRule;
 extern const FindingRule kInputWaitRule;
 extern const FindingRule kAllocationRule;
+extern const FindingRule kCpuLoadRule;
+extern const FindingRule kTinyOperatorsRule;
 extern const FindingRule kSyncRule;
 extern const FindingRule kCopyRule;
 extern const FindingRule kPipelineRule;
+extern const FindingRule kPauseRule;
 extern const FindingRule kSlowGpuRule;
 extern const FindingRule kDataImbalanceRule;
 extern const FindingRule kStragglerRule;
+extern const FindingRule kShapeChurnRule;
 extern const FindingRule kBackendRule;
+extern const FindingRule kAfterBackwardRule;
 extern const FindingRule kCollectiveUseRule;
 extern const FindingRule kExposedCommRule;
+extern const FindingRule kRecomputeRule;
 extern const FindingRule kHostBoundRule;
 extern const FindingRule kKernelRule;
-extern const FindingRule kPauseRule;
+extern const FindingRule kWarmUpRule;
 extern const FindingRule kMemoryRule;
 
 std::span<const FindingRule* const> AllFindingRules() {
-  static constexpr std::array<const FindingRule*, 17> kRules = {&kCollectiveMismatchRule,
+  static constexpr std::array<const FindingRule*, 23> kRules = {&kCollectiveMismatchRule,
                                                                 &kHangRule,
                                                                 &kInputWaitRule,
                                                                 &kAllocationRule,
+                                                                &kCpuLoadRule,
+                                                                &kTinyOperatorsRule,
                                                                 &kSyncRule,
                                                                 &kCopyRule,
                                                                 &kPipelineRule,
+                                                                &kPauseRule,
                                                                 &kSlowGpuRule,
                                                                 &kDataImbalanceRule,
                                                                 &kStragglerRule,
+                                                                &kShapeChurnRule,
                                                                 &kBackendRule,
+                                                                &kAfterBackwardRule,
                                                                 &kCollectiveUseRule,
                                                                 &kExposedCommRule,
+                                                                &kRecomputeRule,
                                                                 &kHostBoundRule,
                                                                 &kKernelRule,
-                                                                &kPauseRule,
+                                                                &kWarmUpRule,
                                                                 &kMemoryRule};
   return kRules;
 }

@@ -45,7 +45,11 @@ CauseText TextOf(const std::string& cause) {
 // Why it is late may be told already: a late loader, a slow GPU.
 bool IsTold(const schema::StragglerRow& straggler, const std::vector<FindingDraft>& drafts) {
   return std::any_of(drafts.begin(), drafts.end(), [&](const FindingDraft& draft) {
-    const bool same_cause = draft.row.cause && draft.row.cause == straggler.cause;
+    // What a rank without cores, or with a thousand operators more, does late is its symptom.
+    if (draft.row.cause == "cpu_contention") return true;
+    const bool is_work = draft.row.cause == "tiny_operators" ||
+                         draft.row.cause == "host_allocation" || draft.row.cause == "pause";
+    const bool same_cause = is_work || (draft.row.cause && draft.row.cause == straggler.cause);
     return same_cause &&
            std::find(draft.ranks.begin(), draft.ranks.end(), straggler.rank) != draft.ranks.end();
   });

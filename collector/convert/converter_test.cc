@@ -309,6 +309,7 @@ TEST_F(ConverterTest, SystemSamplesAreCountersWithoutTheUnknownOnes) {
   sample.cpu_user_ns = 70;
   sample.resident_bytes = 4096;
   sample.disk_read_bytes = -1;
+  sample.main_run_delay_ns = 30;
   spool().Chunk(spool::ChunkKind::kSystem, sample);
   Convert();
   const auto value = database().QueryOne<int64_t>(
@@ -321,6 +322,10 @@ TEST_F(ConverterTest, SystemSamplesAreCountersWithoutTheUnknownOnes) {
       "SELECT count(*) FROM counter_sample AS s JOIN counter AS c ON c.id = s.counter_id "
       "WHERE c.name = 'process.disk_read'");
   EXPECT_EQ(*unknown, 0);
+  EXPECT_EQ(*database().QueryOne<int64_t>(
+                "SELECT s.value FROM counter_sample AS s JOIN counter AS c ON c.id = s.counter_id"
+                " WHERE c.name = 'process.main_run_delay'"),
+            30);
   EXPECT_EQ(converter_->cpu_user_ns(), 70);
 }
 

@@ -78,6 +78,7 @@ std::optional<spool::SystemSample> ProcessSampler::Read() {
   sample.minor_faults = static_cast<int64_t>(stat->minor_faults);
   sample.major_faults = static_cast<int64_t>(stat->major_faults);
   AddInput(sample);
+  AddRunDelay(sample);
   AddNetwork(sample);
   AddSwitches(sample);
   return sample;
@@ -90,6 +91,18 @@ void ProcessSampler::AddInput(spool::SystemSample& sample) const {
   if (!text.ok()) return;
   sample.disk_read_bytes = ValueOr(os::NumberAfter(*text, "read_bytes"), -1);
   sample.disk_write_bytes = ValueOr(os::NumberAfter(*text, "write_bytes"), -1);
+}
+
+// /proc/PID/schedstat is of the first thread: time on a CPU, time in a run queue, turns. Kernels
+// without CONFIG_SCHED_INFO have no such file.
+void ProcessSampler::AddRunDelay(spool::SystemSample& sample) const {
+  sample.main_run_delay_ns = -1;
+  const auto text = os::ReadSmallFile(PathOf(pid_, "schedstat"));
+  if (!text.ok()) return;
+  std::string_view fields = *text;
+  NextField(fields);
+  const std::string_view delay = NextField(fields);
+  if (!delay.empty()) sample.main_run_delay_ns = NumberIn(delay);
 }
 
 void ProcessSampler::AddNetwork(spool::SystemSample& sample) const {

@@ -28,6 +28,7 @@ class ProcessSampler {
     int64_t involuntary = 0;
   };
   void AddInput(spool::SystemSample& sample) const;
+  void AddRunDelay(spool::SystemSample& sample) const;
   void AddNetwork(spool::SystemSample& sample) const;
   void AddSwitches(spool::SystemSample& sample);
   void ReadSwitches();

@@ -127,6 +127,7 @@ struct SystemSample {
   int64_t network_transmit_bytes;
   int64_t loopback_bytes;
   int64_t threads;
+  int64_t main_run_delay_ns;
 };
 
 // Counters of a GPU or a network port of the node, read at one moment.

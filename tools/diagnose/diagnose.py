@@ -15,7 +15,7 @@ import declared
 import measure
 import score
 import table
-from matrix import CASES
+from matrix import CASES, OF_THE_MACHINE
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
@@ -57,7 +57,7 @@ def run_short(programs, cases):
     misses = 0
     for case in cases:
         run = measure.measure(programs, case, seed=1, with_faults=True)
-        answer = score.named(run, truths.get(case.workload, set()))
+        answer = score.named(run, truths.get(case.workload, set()) | OF_THE_MACHINE)
         is_right = answer.kind and answer.ranks
         misses += not is_right
         print(f"{'ok  ' if is_right else 'MISS'} {case.name}: {answer.said}", flush=True)

@@ -32,6 +32,11 @@ ANSWERS = {
     "single_bucket": Answer("single_bucket"),
     "tiny_buckets": Answer("small_buckets"),
     "late_allreduce": Answer("comm_after_backward"),
+    "shape_churn": Answer("shape_churn", "mean"),
+    "tiny_operators": Answer("tiny_operators"),
+    "allocation_churn": Answer("host_alloc_churn"),
+    "cpu_contention": Answer("cpu_contention"),
+    "recompute": Answer("recompute"),
     "memory_leak": Answer("memory_leak", None),
     "skip_collective": Answer("hang", None),
     "mismatched_size": Answer("collective_mismatch", None),
@@ -39,6 +44,9 @@ ANSWERS = {
 
 
 COST_NO_TIME = {"memory_leak"}
+
+# True of the machine that a test runs on, which others may use: the short version looks past it.
+OF_THE_MACHINE = {"cpu_contention"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,8 +71,10 @@ class Case:
 
 
 MNIST = ("mnist_mlp", ("--steps", "60"))
-# 13 MB of gradients, so that how they are cut into buckets matters.
-WIDE = ("mnist_mlp", ("--steps", "40", "--hidden", "4096", "--bucket-mb", "4"))
+# 13 MB of gradients, nearly all of them of one layer.
+WIDE = ("mnist_mlp", ("--steps", "40", "--hidden", "4096", "--bucket-mb", "0.01"))
+# Some hundred parameters, so that how they are cut into buckets matters.
+GPT = ("gpt", ("--steps", "40"))
 
 
 def _cases(workload, faults, **more):
@@ -79,15 +89,21 @@ CASES = [
     *_cases(MNIST, ["epoch_stall:100ms", "epoch_stall:200ms@1"]),
     *_cases(MNIST, ["extra_compute:3ms@0", "extra_compute:10ms@1"]),
     *_cases(MNIST, ["extra_compute:40ms@1"], is_short=True),
-    *_cases(MNIST, ["data_imbalance:50%@1", "data_imbalance:80%@0"]),
+    *_cases(MNIST, ["data_imbalance:60%@1", "data_imbalance:90%@0"]),
     *_cases(MNIST, ["hiccups:50ms@1", "hiccups:100ms@0"]),
-    *_cases(MNIST, ["log_pause:20ms", "log_pause:100ms", "checkpoint_pause:50ms"]),
+    *_cases(MNIST, ["log_pause:20ms", "checkpoint_pause:50ms"]),
+    *_cases(MNIST, ["log_pause:100ms"], is_short=True),
     *_cases(MNIST, ["checkpoint_pause:200ms"], is_short=True),
     *_cases(MNIST, ["needless_barrier:5", "needless_barrier:20"]),
+    *_cases(MNIST, ["tiny_operators:2000", "tiny_operators:5000@1"]),
+    *_cases(MNIST, ["allocation_churn:48MiB@1", "allocation_churn:64MiB"]),
+    *_cases(MNIST, ["cpu_contention:2@1", "cpu_contention:4"]),
+    *_cases(MNIST, ["shape_churn:200%", "shape_churn:400%"]),
     *_cases(MNIST, ["memory_leak:256KiB"]),
     *_cases(MNIST, ["memory_leak:1MiB@1"], is_short=True),
-    *_cases(WIDE, ["single_bucket", "late_allreduce"]),
-    *_cases(MNIST, ["tiny_buckets:1B"]),
+    *_cases(WIDE, ["single_bucket"]),
+    *_cases(GPT, ["late_allreduce", "tiny_buckets:1B", "recompute", "slow_loader:60ms@1"]),
+    *_cases(GPT, ["extra_compute:30ms@0", "needless_barrier:30"]),
     # Two at once: both are to be named before anything else.
     Case(("slow_loader:20ms@0", "extra_compute:10ms@1")),
     Case(("needless_barrier:20", "checkpoint_pause:100ms")),
@@ -95,6 +111,6 @@ CASES = [
     # These stop the job.
     Case(("skip_collective:60s@1#10",), kill_after_s=4, is_short=True),
     Case(("skip_collective:60s@0#20",), kill_after_s=4),
-    Case(("mismatched_size:50%@1#10",)),
+    Case(("mismatched_size:50%@1#10",), is_short=True),
     Case(("mismatched_size:25%@0#20",)),
 ]

@@ -85,8 +85,11 @@ class Dataset : public torch::data::datasets::BatchDataset<Dataset, Example> {
 class SharedSampler : public torch::data::samplers::Sampler<> {
  public:
   SharedSampler(std::shared_ptr<RandomSampler> sampler, std::shared_ptr<Shared> shared,
-                FaultPlan plan)
-      : sampler_(std::move(sampler)), shared_(std::move(shared)), plan_(std::move(plan)) {}
+                FaultPlan plan, int world_size)
+      : sampler_(std::move(sampler)),
+        shared_(std::move(shared)),
+        plan_(std::move(plan)),
+        world_size_(world_size) {}
   void reset(std::optional<size_t> size = std::nullopt) override { sampler_->reset(size); }
   std::optional<std::vector<size_t>> next(size_t count) override {
     const int64_t chosen = shared_->batch.load();
@@ -100,17 +103,33 @@ class SharedSampler : public torch::data::samplers::Sampler<> {
 
  private:
   size_t CountIn(int64_t step, size_t count) const {
-    int64_t percent = 100 + plan_.Amount(FaultKind::kDataImbalance, step).value_or(0);
+    int64_t percent = 100;
+    for (const Fault& fault : plan_.faults()) {
+      if (fault.kind == FaultKind::kDataImbalance) percent += SkewIn(step, fault);
+    }
     if (const auto churn = plan_.Amount(FaultKind::kShapeChurn, step)) {
-      // The same draw on every rank.
-      percent += Draw(static_cast<uint64_t>(step), -*churn, *churn);
+      // The same draws on every rank.
+      const auto key = static_cast<uint64_t>(step);
+      if (Draw(key, 1, 3) == 1) percent += Draw(~key, *churn / 2, *churn);
     }
     return std::max<size_t>(1, count * static_cast<size_t>(std::max<int64_t>(percent, 1)) / 100);
+  }
+
+  // Percent that this rank's batch is larger: what some ranks have more, the others have less, so
+  // that all of them together train on as many samples as without the fault.
+  int64_t SkewIn(int64_t step, const Fault& fault) const {
+    if (step < fault.begin_step || step >= fault.end_step) return 0;
+    const auto with_more = static_cast<int64_t>(fault.ranks.size());
+    const int64_t with_less = world_size_ - with_more;
+    if (with_more == 0 || with_less <= 0) return 0;
+    const bool has_more = std::binary_search(fault.ranks.begin(), fault.ranks.end(), plan_.rank());
+    return has_more ? fault.amount : -fault.amount * with_more / with_less;
   }
 
   std::shared_ptr<RandomSampler> sampler_;
   std::shared_ptr<Shared> shared_;
   FaultPlan plan_;
+  int world_size_;
   int64_t step_ = 0;  // that the next batch is for
 };
 
@@ -131,11 +150,12 @@ class BatchLoader::Impl {
                                                  static_cast<size_t>(shape.world_size),
                                                  static_cast<size_t>(shape.rank))) {
     const int workers = plan_.Amount(FaultKind::kFewWorkers) ? 1 : shape.workers;
-    loader_ = torch::data::make_data_loader(Dataset(std::move(data), shared_),
-                                            SharedSampler(sampler_, shared_, plan_),
-                                            torch::data::DataLoaderOptions()
-                                                .batch_size(static_cast<size_t>(shape.batch))
-                                                .workers(static_cast<size_t>(workers)));
+    loader_ =
+        torch::data::make_data_loader(Dataset(std::move(data), shared_),
+                                      SharedSampler(sampler_, shared_, plan_, shape.world_size),
+                                      torch::data::DataLoaderOptions()
+                                          .batch_size(static_cast<size_t>(shape.batch))
+                                          .workers(static_cast<size_t>(workers)));
   }
 
   Batch Next() {

@@ -126,9 +126,10 @@ class WorkloadTest(unittest.TestCase):
         # 1797 digits: 899 a rank, in batches of 64, the last of which is smaller.
         more = self.train("mnist_mlp", "--steps", "4", "--inject", "data_imbalance:100%@0")
         self.assertEqual(more.samples, 4 * 128)
-        churn = self.train("mnist_mlp", "--steps", "4", "--inject", "shape_churn:50%")
-        self.assertNotEqual(churn.samples, 4 * 64)
-        self.assertTrue(4 * 32 <= churn.samples <= 4 * 96)
+        less = self.train("mnist_mlp", "--steps", "4", "--inject", "data_imbalance:50%@1")
+        self.assertEqual(less.samples, 4 * 32)
+        churn = self.train("mnist_mlp", "--steps", "6", "--inject", "shape_churn:100%")
+        self.assertTrue(6 * 64 < churn.samples <= 6 * 128)
 
     def test_faults_of_buckets_change_their_number(self):
         # The reducer closes a bucket when it is full: the two weights and what is left.
