@@ -12,13 +12,15 @@
 
 namespace tutti::collector {
 
+// Called when a file is begun: its name, how many were begun before, and how many there are.
+using ImportProgress = std::function<void(std::string_view name, size_t index, size_t count)>;
+
 struct ImportOptions {
   std::vector<std::string> inputs = {};   // files and directories, not empty
   std::string output = "tutti-runs/%n/";  // run/name_pattern.h
   bool force = false;                     // replace a finished run
   std::vector<std::string> command = {};  // for the manifest, may be empty
-  // Called before each file: its name, its place from 0, and how many there are.
-  std::function<void(std::string_view name, size_t index, size_t count)> progress = {};
+  ImportProgress progress = {};
 };
 
 // One rank's trace of the new run.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "collector/importers/import_cache.h"
+#include "collector/importers/import_jobs.h"
 #include "collector/importers/import_manifest.h"
 #include "collector/importers/importer.h"
 #include "collector/importers/input_file.h"
@@ -25,11 +26,7 @@ namespace {
 
 using importers::Importer;
 using importers::InputFile;
-
-struct Job {
-  const InputFile* file;
-  const Importer* importer;
-};
+using importers::Job;
 
 const Importer* ImporterFor(const InputFile& file) {
   for (const Importer* importer : importers::AllImporters()) {
@@ -145,23 +142,18 @@ Result<run::OpenRun> OpenForImport(const ImportOptions& options) {
   return opened;
 }
 
-Status RunJobs(const std::vector<Job>& jobs, const ImportOptions& options,
+Status ReadAll(const std::vector<Job>& jobs, const ImportOptions& options,
                importers::TracePool& pool, ImportReport& report) {
-  bool is_second = false;
+  TUTTI_ASSIGN_OR_RETURN(const std::vector<importers::JobOutcome> outcomes,
+                         importers::RunJobs(jobs, options.progress, pool));
   for (size_t i = 0; i < jobs.size(); ++i) {
-    const Job& job = jobs[i];
-    // Ranks of the traces that later files add to must be known.
-    if (job.importer->adds_to_traces() && !std::exchange(is_second, true)) pool.Assign();
-    if (options.progress) options.progress(job.file->name, i, jobs.size());
-    pool.BeginFile(*job.importer);
-    const Status read = job.importer->Import(*job.file, pool);
-    TUTTI_RETURN_IF_ERROR(os::Interruption::Check());
-    for (std::string& told : pool.TakeMessages()) report.messages.push_back(std::move(told));
-    if (!read.ok()) report.messages.push_back(read.message());
-    if (!read.ok() && WasNamed(*job.file, options.inputs)) ++report.named_unread;
-    TUTTI_RETURN_IF_ERROR(pool.FileDone(read.ok()));
+    const importers::JobOutcome& outcome = outcomes[i];
+    report.messages.insert(report.messages.end(), outcome.messages.begin(),
+                           outcome.messages.end());
+    if (outcome.read.ok()) continue;
+    report.messages.push_back(outcome.read.message());
+    if (WasNamed(*jobs[i].file, options.inputs)) ++report.named_unread;
   }
-  pool.Assign();
   return OkStatus();
 }
 
@@ -204,7 +196,7 @@ Result<ImportReport> Import(const ImportOptions& options) {
   report.run_path = run.path();
   TUTTI_ASSIGN_OR_RETURN(run::StagedRun staged, run::StagedRun::Begin(run.path()));
   importers::TracePool pool(staged.work_path());
-  TUTTI_RETURN_IF_ERROR(RunJobs(jobs, options, pool, report));
+  TUTTI_RETURN_IF_ERROR(ReadAll(jobs, options, pool, report));
   if (pool.empty()) return NothingRead(options, report.messages);
   TUTTI_ASSIGN_OR_RETURN(report.traces, pool.Publish(staged.path()));
   TUTTI_RETURN_IF_ERROR(

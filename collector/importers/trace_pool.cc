@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "collector/importers/rank_assignment.h"
@@ -24,58 +25,24 @@ constexpr Oddity kConflict = {
 
 }  // namespace
 
-Result<TraceSink*> TracePool::NewTrace(const InputFile& file) {
-  const std::string path = directory_ + "/trace-" + std::to_string(next_number_++) + ".sqlite";
-  TUTTI_ASSIGN_OR_RETURN(std::unique_ptr<TraceSink> sink, TraceSink::Create(path));
-  Trace trace;
-  trace.sink = std::move(sink);
-  trace.file_name = FileName(file);
-  trace.formats.insert(std::string(importer_->format()));
-  trace.touched = trace.is_new = true;
-  traces_.push_back(std::move(trace));
-  return traces_.back().sink.get();
+void TracePool::Add(std::vector<PooledTrace> traces) {
+  std::move(traces.begin(), traces.end(), std::back_inserter(traces_));
 }
 
-Result<TraceSink*> TracePool::TraceOf(int64_t rank, const InputFile& file) {
-  const std::string format(importer_->format());
-  for (Trace& trace : traces_) {
-    if (!IsOf(trace, rank) || !trace.formats.insert(format).second) continue;
-    trace.touched = true;
-    TUTTI_RETURN_IF_ERROR(trace.sink->Resume());
-    return trace.sink.get();
-  }
-  TUTTI_ASSIGN_OR_RETURN(TraceSink * sink, NewTrace(file));
-  sink->identity.rank = rank;
-  return sink;
-}
-
-bool TracePool::HasTraceOf(int64_t rank) const {
-  return std::any_of(traces_.begin(), traces_.end(), [&](const Trace& trace) {
-    return IsOf(trace, rank) && !trace.formats.contains(std::string(importer_->format()));
+PooledTrace* TracePool::Find(int64_t rank, const std::string& format) {
+  const auto found = std::ranges::find_if(traces_, [&](const PooledTrace& trace) {
+    return trace.is_assigned && !trace.is_conflict && !trace.is_assumed &&
+           trace.sink->identity.rank == rank && !trace.formats.contains(format);
   });
-}
-
-Status TracePool::FileDone(bool kept) {
-  Status status;
-  for (Trace& trace : traces_) {
-    if (!trace.touched) continue;
-    if (kept || !trace.is_new) {
-      const Status written = trace.sink->Suspend();
-      if (status.ok()) status = written;
-      trace.is_new = false;
-    }
-    trace.touched = false;
-  }
-  std::erase_if(traces_, [](const Trace& trace) { return trace.is_new; });
-  return status;
+  return found == traces_.end() ? nullptr : &*found;
 }
 
 void TracePool::Assign() {
   // Ranks that are settled stay: they come first and their names agree.
   std::stable_partition(traces_.begin(), traces_.end(),
-                        [](const Trace& trace) { return trace.is_assigned; });
+                        [](const PooledTrace& trace) { return trace.is_assigned; });
   std::vector<RankClaim> claims;
-  for (const Trace& trace : traces_) {
+  for (const PooledTrace& trace : traces_) {
     const TraceIdentity& who = trace.sink->identity;
     RankClaim claim{.rank = who.rank, .device = who.device, .file_name = trace.file_name};
     if (!claim.rank) claim.rank = RankFromFileName(trace.file_name);
@@ -85,7 +52,7 @@ void TracePool::Assign() {
   }
   const std::vector<RankAnswer> answers = AssignRanks(claims);
   for (size_t i = 0; i < traces_.size(); ++i) {
-    Trace& trace = traces_[i];
+    PooledTrace& trace = traces_[i];
     if (trace.is_assigned) continue;
     const RankAnswer& answer = answers[i];
     TraceIdentity& who = trace.sink->identity;
@@ -107,7 +74,7 @@ void TracePool::Assign() {
   }
 }
 
-ImportedTrace TracePool::Describe(const Trace& trace) const {
+ImportedTrace TracePool::Describe(const PooledTrace& trace) const {
   ImportedTrace described;
   described.rank = *trace.sink->identity.rank;
   described.is_assumed = trace.is_assumed;
@@ -121,11 +88,11 @@ ImportedTrace TracePool::Describe(const Trace& trace) const {
 }
 
 Result<std::vector<ImportedTrace>> TracePool::Publish(const std::string& run_path) {
-  std::stable_sort(traces_.begin(), traces_.end(), [](const Trace& a, const Trace& b) {
+  std::stable_sort(traces_.begin(), traces_.end(), [](const PooledTrace& a, const PooledTrace& b) {
     return a.sink->identity.rank < b.sink->identity.rank;
   });
   std::vector<ImportedTrace> described;
-  for (Trace& trace : traces_) {
+  for (PooledTrace& trace : traces_) {
     ImportedTrace one = Describe(trace);
     TUTTI_RETURN_IF_ERROR(trace.sink->Finish(/*attempt=*/0));
     one.file = run::RankFileName(static_cast<int32_t>(one.rank), 0);
