@@ -1,6 +1,7 @@
 #include "analyzer/run_context.h"
 
 #include <algorithm>
+#include <thread>
 
 namespace tutti::analyzer {
 
@@ -40,7 +41,48 @@ Status RunContext::SetClock(const schema::RankRow& rank, int64_t domain, int64_t
     CountBad(open);
     return true;
   });
+  pending_.remove_if([&](const PendingTrace& pending) { return pending.rank == rank.rank; });
   return OkStatus();
+}
+
+std::function<Result<std::unique_ptr<RankTrace>>()> RunContext::Opening(
+    const schema::RankRow& rank) const {
+  return [path = files_.traces[static_cast<size_t>(rank.input_file_id)].path,
+          options = RankTrace::Options{.clock_offset_ns = rank.clock_offset_ns,
+                                       .begin_ns = rank.begin_ns,
+                                       .end_ns = rank.end_ns,
+                                       .kernel_rules = options_.kernel_rules}] {
+    return RankTrace::Open(path, options);
+  };
+}
+
+void RunContext::ReadAhead(std::span<const schema::RankRow> ranks) {
+  const size_t processors = std::thread::hardware_concurrency();
+  if (is_short_of_memory_ || processors < 2) return;
+  const auto is_of = [](int64_t rank) {
+    return [rank](const auto& trace) { return trace.rank == rank; };
+  };
+  for (const schema::RankRow& rank : ranks.first(std::min(processors, ranks.size()))) {
+    if (std::ranges::any_of(traces_, is_of(rank.rank)) ||
+        std::ranges::any_of(pending_, is_of(rank.rank))) {
+      continue;
+    }
+    pending_.push_back({rank.rank, std::async(std::launch::async, [open = Opening(rank)] {
+                          Result<std::unique_ptr<RankTrace>> trace = open();
+                          // What fails here fails again for the pass that asks for it.
+                          if (trace.ok()) (void)(*trace)->ReadEvents();
+                          return trace;
+                        })});
+  }
+}
+
+Result<std::unique_ptr<RankTrace>> RunContext::Take(const schema::RankRow& rank) {
+  const auto found = std::ranges::find_if(
+      pending_, [&](const PendingTrace& pending) { return pending.rank == rank.rank; });
+  if (found == pending_.end()) return Opening(rank)();
+  Result<std::unique_ptr<RankTrace>> trace = found->trace.get();
+  pending_.erase(found);
+  return trace;
 }
 
 Result<RankTrace*> RunContext::Trace(const schema::RankRow& rank) {
@@ -51,14 +93,9 @@ Result<RankTrace*> RunContext::Trace(const schema::RankRow& rank) {
     return traces_.front().trace.get();
   }
   DropUnusedTraces();
-  const auto file = static_cast<size_t>(rank.input_file_id);
-  Result<std::unique_ptr<RankTrace>> trace =
-      RankTrace::Open(files_.traces[file].path, {.clock_offset_ns = rank.clock_offset_ns,
-                                                 .begin_ns = rank.begin_ns,
-                                                 .end_ns = rank.end_ns,
-                                                 .kernel_rules = options_.kernel_rules});
+  Result<std::unique_ptr<RankTrace>> trace = Take(rank);
   if (!trace.ok()) {
-    failed_file_ = file;
+    failed_file_ = static_cast<size_t>(rank.input_file_id);
     return trace.status();
   }
   traces_.push_front({rank.rank, std::move(trace).value()});
@@ -72,6 +109,7 @@ void RunContext::DropUnusedTraces() {
     bytes -= traces_.back().trace->resident_bytes();
     CountBad(traces_.back());
     traces_.pop_back();
+    is_short_of_memory_ = true;
   }
 }
 

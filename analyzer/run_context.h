@@ -1,9 +1,12 @@
 // What a pass works on: the raw rows of every rank (read-only) and the derived tables
 // (what earlier passes wrote, and its own).
+// While a pass works on one rank, the files of the next ones are read by other threads.
 // Not thread-safe; spans and pointers live until the next call of Trace().
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <future>
 #include <list>
 #include <map>
 #include <memory>
@@ -83,6 +86,16 @@ class RunContext {
     int64_t rank;
     std::unique_ptr<RankTrace> trace;
   };
+  // A trace that a thread reads for later.
+  struct PendingTrace {
+    int64_t rank;
+    std::future<Result<std::unique_ptr<RankTrace>>> trace;
+  };
+  std::function<Result<std::unique_ptr<RankTrace>>()> Opening(const schema::RankRow& rank) const;
+  Result<std::unique_ptr<RankTrace>> Take(const schema::RankRow& rank);
+  // Begins to read the first of `ranks`, as many as there are processors. Not where memory is
+  // short: what is read early would be dropped before it is used.
+  void ReadAhead(std::span<const schema::RankRow> ranks);
   void DropUnusedTraces();
   void CountBad(const OpenTrace& open);
   Status RefusedRows(std::string_view table, int64_t refused) const;
@@ -91,6 +104,8 @@ class RunContext {
   RunFiles files_;
   PassOptions options_;
   std::list<OpenTrace> traces_;  // last used first
+  std::list<PendingTrace> pending_;
+  bool is_short_of_memory_ = false;  // a trace was dropped
   int64_t next_issue_ = 1;
   int64_t rows_written_ = 0;
   std::optional<size_t> failed_file_;
@@ -113,7 +128,9 @@ Status RunContext::Write(std::span<const Row> rows) {
 template <typename Function>
 Status RunContext::ForEachRank(Function function) {
   TUTTI_ASSIGN_OR_RETURN(const std::vector<schema::RankRow> ranks, Ranks());
-  for (const schema::RankRow& rank : ranks) {
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    const schema::RankRow& rank = ranks[i];
+    ReadAhead(std::span(ranks).subspan(i));
     TUTTI_ASSIGN_OR_RETURN(RankTrace* const trace, Trace(rank));
     const Status status = function(rank, *trace);
     if (!status.ok() && trace->failed()) {

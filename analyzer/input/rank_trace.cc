@@ -163,6 +163,14 @@ Status RankTrace::ReadStrings() {
   });
 }
 
+Status RankTrace::ReadEvents() {
+  TUTTI_RETURN_IF_ERROR(Ops().status());
+  TUTTI_RETURN_IF_ERROR(DeviceEvents().status());
+  TUTTI_RETURN_IF_ERROR(ApiCalls().status());
+  TUTTI_RETURN_IF_ERROR(MemoryEvents().status());
+  return Collectives().status();
+}
+
 const std::string& RankTrace::Text(int64_t id) const {
   static const std::string kNone;
   const auto found = strings_.find(id);

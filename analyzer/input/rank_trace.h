@@ -66,6 +66,9 @@ class RankTrace {
   };
   static Result<std::unique_ptr<RankTrace>> Open(const std::string& path, Options options);
 
+  // Reads the large tables now, as a thread may do before another one works on them.
+  Status ReadEvents();
+
   // Text of string `id`; "" if the file lacks it.
   const std::string& Text(int64_t id) const;
 

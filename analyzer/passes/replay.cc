@@ -8,6 +8,7 @@
 
 #include "analyzer/metrics/percentile.h"
 #include "analyzer/pass.h"
+#include "common/parallel.h"
 
 namespace tutti::analyzer {
 namespace {
@@ -112,10 +113,16 @@ Status WriteWhatIf(RunContext& context, const JobGraph& job, const Replay& repla
                    int64_t unchanged_ns) {
   std::vector<schema::WhatIfRow> rows = {{"unchanged", unchanged_ns, 0}};
   TUTTI_ASSIGN_OR_RETURN(const auto questions, Questions(context, job));
+  std::vector<Scenario> scenarios;
   for (const auto& words : questions) {
-    TUTTI_ASSIGN_OR_RETURN(const Scenario scenario, Scenario::Parse(words));
-    const int64_t step_ns = replay.Run(scenario).step_ns;
-    rows.push_back({scenario.text, step_ns, unchanged_ns - step_ns});
+    TUTTI_ASSIGN_OR_RETURN(Scenario scenario, Scenario::Parse(words));
+    scenarios.push_back(std::move(scenario));
+  }
+  std::vector<int64_t> step_ns(scenarios.size());
+  ParallelFor(scenarios.size(),
+              [&](size_t i) { step_ns[i] = replay.Run(scenarios[i]).step_ns; });
+  for (size_t i = 0; i < scenarios.size(); ++i) {
+    rows.push_back({scenarios[i].text, step_ns[i], unchanged_ns - step_ns[i]});
   }
   return context.Write(rows);
 }

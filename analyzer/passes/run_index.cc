@@ -12,17 +12,13 @@
 #include "analyzer/input/limits.h"
 #include "analyzer/pass.h"
 #include "common/interval.h"
+#include "common/parallel.h"
+#include "schema/event_tables.h"
 #include "schema/rows.h"
 #include "schema/trace_file.h"
 
 namespace tutti::analyzer {
 namespace {
-
-constexpr std::array kEventTables = {
-    "step",      "range",   "phase",        "cpu_op",         "api_call",
-    "kernel",    "memcpy",  "memset",       "sync",           "collective_source",
-    "data_wait", "batch",   "memory_event", "counter_sample", "python_call",
-    "gpu_range", "overhead"};
 
 // What one file says about itself.
 struct FileFacts {
@@ -43,7 +39,7 @@ int64_t ReplaceBadValues(schema::ProcessRow& process) {
          ReplaceUnlessIn(process.attempt, 0, kMostCount, 0);
 }
 
-Result<int64_t> CountRows(schema::Database& trace, const char* table) {
+Result<int64_t> CountRows(schema::Database& trace, std::string_view table) {
   return trace.QueryOne<int64_t>("SELECT count(*) FROM \"" + std::string(table) + "\"");
 }
 
@@ -187,7 +183,7 @@ Status ReadFacts(schema::Database& trace, FileFacts& facts) {
   if (program.ok()) facts.program = *program;
   facts.is_recorded =
       trace.QueryOne<std::string>("SELECT value FROM meta WHERE key = 'recording.id'").ok();
-  for (const char* table : kEventTables) {
+  for (const std::string_view table : schema::kEventTables) {
     TUTTI_ASSIGN_OR_RETURN(const int64_t rows, CountRows(trace, table));
     facts.rank.events += rows;
   }
@@ -426,10 +422,10 @@ Status WriteMeta(RunContext& context, const std::vector<FileFacts*>& used, int64
 }
 
 Status Run(RunContext& context) {
-  std::vector<FileFacts> all;
-  for (const TraceFile& file : context.files().traces) {
-    all.push_back(FactsOf(file, static_cast<int64_t>(all.size())));
-  }
+  const std::vector<TraceFile>& files = context.files().traces;
+  std::vector<FileFacts> all(files.size());
+  ParallelFor(files.size(),
+              [&](size_t i) { all[i] = FactsOf(files[i], static_cast<int64_t>(i)); });
   ChooseFiles(all);
   std::vector<FileFacts*> used;
   for (FileFacts& facts : all) {
