@@ -1,10 +1,14 @@
 #include "schema/writer.h"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 #include <thread>
+#include <type_traits>
 
 #include "schema/batch.h"
 #include "schema/database.h"
+#include "schema/event_tables.h"
 #include "schema/sql.h"
 #include "schema/trace_store.h"
 
@@ -107,11 +111,10 @@ Status TraceWriter::CommitAll() {
   TUTTI_ASSIGN_OR_RETURN(const Counts rejected, InsertBuffers());
   TUTTI_RETURN_IF_ERROR(InsertGapRows(rejected));
   TUTTI_RETURN_IF_ERROR(transaction.Commit());
-  committed_rows_ += pending_rows_;
-  for (size_t table = 0; table < kTableCount; ++table) {
+  ForEachBuffer([&](const auto& rows, size_t table) {
     gaps_[table].rejected += rejected[table];
-    committed_rows_ -= rejected[table];
-  }
+    committed_[table] += static_cast<int64_t>(rows.size()) - rejected[table];
+  });
   gaps_changed_ = false;
   ClearBuffers();
   return OkStatus();
@@ -192,7 +195,7 @@ void TraceWriter::CommitTablesThatFit() {
       const Result<int64_t> rejected = store_->inserters[table]->Insert(rows.data(), rows.size());
       if (rejected.ok() && transaction->Commit().ok()) {
         gaps_[table].rejected += *rejected;
-        committed_rows_ += static_cast<int64_t>(rows.size()) - *rejected;
+        committed_[table] += static_cast<int64_t>(rows.size()) - *rejected;
         gaps_changed_ = gaps_changed_ || *rejected > 0;
         return;
       }
@@ -220,6 +223,21 @@ Status TraceWriter::Finalize() {
   TUTTI_RETURN_IF_ERROR(status);
   for (std::unique_ptr<RawInserter>& inserter : store_->inserters) inserter.reset();
   return store_->file.Finish();
+}
+
+int64_t TraceWriter::committed_rows() const {
+  return std::accumulate(committed_.begin(), committed_.end(), int64_t{0});
+}
+
+int64_t TraceWriter::committed_events() const {
+  static constexpr auto kIsEvent = []<typename... Rows>(std::type_identity<std::tuple<Rows...>>) {
+    return std::array{IsEventTable(Rows::kTable)...};
+  }(std::type_identity<AllRawRows>());
+  int64_t events = 0;
+  for (size_t table = 0; table < kTableCount; ++table) {
+    if (kIsEvent[table]) events += committed_[table];
+  }
+  return events;
 }
 
 int64_t TraceWriter::lost_rows() const {

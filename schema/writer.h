@@ -90,7 +90,8 @@ class TraceWriter {
   // Nothing but lost_rows() may be called afterwards.
   Status Finalize();
 
-  int64_t committed_rows() const { return committed_rows_; }
+  int64_t committed_rows() const;
+  int64_t committed_events() const;  // rows of event_tables.h
   int64_t lost_rows() const;      // dropped for lack of space
   int64_t rejected_rows() const;  // refused by a constraint
 
@@ -135,7 +136,7 @@ class TraceWriter {
   bool gaps_changed_ = false;  // since they were last committed
   int64_t pending_rows_ = 0;
   int64_t pending_bytes_ = 0;
-  int64_t committed_rows_ = 0;
+  Counts committed_{};
   Clock::time_point oldest_pending_ = {};
   Clock::time_point next_attempt_ = {};  // not before, after a failed commit
   Status last_failure_;

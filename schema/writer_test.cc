@@ -77,6 +77,18 @@ TEST(TraceWriter, CommitsAtTheRowLimitWithoutBeingAsked) {
   EXPECT_EQ(writer->committed_rows(), 50'000);
 }
 
+TEST(TraceWriter, TellsEventsFromWhatDescribesThem) {
+  const Scratch scratch;
+  Result<std::unique_ptr<TraceWriter>> writer = TraceWriter::Create(scratch.Path("t.sqlite"));
+  ASSERT_TRUE(writer.ok());
+  for (int64_t i = 0; i < 3; ++i) ASSERT_TRUE((*writer)->Append(OpNumber(i)).ok());
+  ASSERT_TRUE((*writer)->Append(OpNumber(2)).ok());  // its id is taken
+  ASSERT_TRUE((*writer)->Append(MetaRow{"tutti.version", "x"}).ok());
+  ASSERT_TRUE((*writer)->Finalize().ok());
+  EXPECT_EQ((*writer)->committed_events(), 3);
+  EXPECT_EQ((*writer)->rejected_rows(), 1);
+}
+
 TEST(TraceWriter, CommitsWhatWaitedForTheInterval) {
   const Scratch scratch;
   const std::string path = scratch.Path("t.sqlite");

@@ -176,12 +176,12 @@ Result<RankOutcome> RankConversion::Finish(uint64_t committed,
   RankOutcome outcome;
   outcome.pid = process_.hello.pid;
   outcome.identity = *identity_;
-  outcome.events = static_cast<int64_t>(converter_->records());
   outcome.events_lost = converter_->context().findings.lost();
   if (converter_->end()) outcome.exit_status = converter_->end()->exit_status;
   outcome.truth = converter_->truth();
   outcome.torch_version = converter_->torch_version();
   TUTTI_RETURN_IF_ERROR(writer_->Finalize());
+  outcome.events = writer_->committed_events();
   outcome.file = file_name_;
   if (writer_->lost_rows() > 0) {
     // What the disk had no room for is still in the spool; a later salvage tries again.
