@@ -1,4 +1,5 @@
 """Unmodified Python jobs under `tutti record`: what must be in the rank files, counted exactly."""
+import importlib.metadata
 import json
 import os
 import pathlib
@@ -29,6 +30,7 @@ class PythonJobTest(unittest.TestCase):
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("parameters equal on all ranks", done.stdout)
+        self.said = done.stderr
         files = sorted(self.run_folder.glob("**/rank-*"))
         connections = {file.name: sqlite3.connect(file) for file in files}
         for connection in connections.values():
@@ -41,6 +43,9 @@ class PythonJobTest(unittest.TestCase):
     def check_two_ranks(self, traces):
         self.assertEqual(list(traces), ["rank-00000.sqlite", "rank-00001.sqlite"])
         for trace in traces.values():
+            self.assertEqual(
+                trace.execute("SELECT torch_version FROM process").fetchall(),
+                [(importlib.metadata.version("torch").split("+")[0],)])
             ops = "SELECT count(*) FROM v_cpu_op WHERE end_ns IS NOT NULL AND name = "
             self.assertEqual(self.number(trace, ops + "'Optimizer.step#SGD.step'"), STEPS)
             self.assertEqual(self.number(trace, ops + "'DistributedDataParallel.forward'"), STEPS)
@@ -60,7 +65,9 @@ class PythonJobTest(unittest.TestCase):
                                    " ('data_loss', 'error')"), 0)
         report = subprocess.run([TUTTI, "report", self.run_folder, "--format", "json"],
                                 capture_output=True, text=True, check=True, timeout=60)
-        self.assertEqual(json.loads(report.stdout)["run"]["workload"], "ddp_mnist.py")
+        report = json.loads(report.stdout)
+        self.assertEqual(report["run"]["workload"], "ddp_mnist.py")
+        self.assertIn(f", {report['data_quality']['events']:,} events, 0 lost", self.said)
 
     def test_torchrun(self):
         self.check_two_ranks(self.record([], [

@@ -22,6 +22,15 @@ void NoteUnusable(const Source& source, const char* problem, const char* what) n
   Note({wire::NoteSeverity::kError, "torch", "torch_layout", detail, kAdvice});
 }
 
+// The collector keeps it as a fact about the process.
+void NoteVersion(const Source& source) noexcept {
+  const Version version = source.library.version;
+  if (version.major == 0) return;  // it does not tell
+  char detail[32];
+  std::snprintf(detail, sizeof(detail), "%u.%u.%u", version.major, version.minor, version.patch);
+  Note({wire::NoteSeverity::kInfo, "torch", "torch_version", detail, ""});
+}
+
 void NoteUnknownVersion(const Source& source) noexcept {
   const Version version = source.library.version;
   char detail[256];
@@ -29,7 +38,7 @@ void NoteUnknownVersion(const Source& source) noexcept {
                 "PyTorch %u.%u.%u is not among the known releases (%s); what is read of it was "
                 "found where it is in those",
                 version.major, version.minor, version.patch, kKnownReleases);
-  Note({wire::NoteSeverity::kInfo, "torch", "torch_version", detail, ""});
+  Note({wire::NoteSeverity::kInfo, "torch", "torch_version_unknown", detail, ""});
 }
 
 void LearnTensors(Source* source) noexcept {
@@ -48,10 +57,12 @@ void LearnTensors(Source* source) noexcept {
 // The state to go on with.
 Source::State Examine(Source* source) noexcept {
   const char* missing = nullptr;
-  if (!FindLibrary(&source->library, &missing)) {
-    if (missing == nullptr) {
-      return Source::State::kWaiting;
-    }
+  const bool is_complete = FindLibrary(&source->library, &missing);
+  if (!is_complete && missing == nullptr) {
+    return Source::State::kWaiting;
+  }
+  NoteVersion(*source);
+  if (!is_complete) {
     NoteUnusable(*source, "lacks", missing);
     return Source::State::kUnusable;
   }

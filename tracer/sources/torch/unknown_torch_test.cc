@@ -47,21 +47,23 @@ Outcome Record(const std::string& program) {
 }
 
 TEST(UnknownTorch, IsNamedWithWhatLiesElsewhere) {
-  const Outcome outcome = Record(TUTTI_UNKNOWN_LAYOUT);
+  Outcome outcome = Record(TUTTI_UNKNOWN_LAYOUT);
   EXPECT_TRUE(WIFEXITED(outcome.status) && WEXITSTATUS(outcome.status) == 7);
   ASSERT_TRUE(outcome.notes.contains("torch_layout"));
   EXPECT_EQ(outcome.notes.at("torch_layout"),
             "PyTorch 3.1.0 differs from the known releases (2.8 to 2.15) in its RecordFunction: "
             "how its callbacks are kept; operators are not recorded");
+  EXPECT_EQ(outcome.notes["torch_version"], "3.1.0");
   EXPECT_EQ(outcome.allocations, (std::vector<int64_t>{128, 0})) << "other sources go on";
 }
 
 TEST(UnknownTorch, IsNamedWithWhatItLacks) {
-  const Outcome outcome = Record(TUTTI_UNKNOWN_SYMBOLS);
+  Outcome outcome = Record(TUTTI_UNKNOWN_SYMBOLS);
   EXPECT_TRUE(WIFEXITED(outcome.status) && WEXITSTATUS(outcome.status) == 7);
   ASSERT_TRUE(outcome.notes.contains("torch_layout"));
   EXPECT_EQ(outcome.notes.at("torch_layout"),
             "PyTorch 3.1.0 lacks _ZNK2at14RecordFunction4nameEv; operators are not recorded");
+  EXPECT_EQ(outcome.notes["torch_version"], "3.1.0");
 }
 
 }  // namespace
