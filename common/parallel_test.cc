@@ -11,7 +11,8 @@ namespace {
 
 TEST(ParallelFor, DoesEachPieceOnce) {
   std::vector<std::atomic<int>> done(1000);
-  ParallelFor(done.size(), [&](size_t i) { ++done[i]; }, 4);
+  ParallelFor(
+      done.size(), [&](size_t i) { ++done[i]; }, 4);
   for (const std::atomic<int>& times : done) EXPECT_EQ(times, 1);
 }
 
@@ -30,9 +31,11 @@ TEST(ParallelFor, WorksOnSeveralThreadsAtOnce) {
 
 TEST(ParallelFor, NeedsNoThreadForOnePiece) {
   std::thread::id worker;
-  ParallelFor(1, [&](size_t) { worker = std::this_thread::get_id(); }, 8);
+  ParallelFor(
+      1, [&](size_t) { worker = std::this_thread::get_id(); }, 8);
   EXPECT_EQ(worker, std::this_thread::get_id());
-  ParallelFor(0, [&](size_t) { worker = {}; }, 8);
+  ParallelFor(
+      0, [&](size_t) { worker = {}; }, 8);
   EXPECT_NE(worker, std::thread::id());
 }
 

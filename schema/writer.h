@@ -92,8 +92,8 @@ class TraceWriter {
 
   int64_t committed_rows() const;
   int64_t committed_events() const;  // rows of event_tables.h
-  int64_t lost_rows() const;      // dropped for lack of space
-  int64_t rejected_rows() const;  // refused by a constraint
+  int64_t lost_rows() const;         // dropped for lack of space
+  int64_t rejected_rows() const;     // refused by a constraint
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -119,8 +119,7 @@ Status WriteWhatIf(RunContext& context, const JobGraph& job, const Replay& repla
     scenarios.push_back(std::move(scenario));
   }
   std::vector<int64_t> step_ns(scenarios.size());
-  ParallelFor(scenarios.size(),
-              [&](size_t i) { step_ns[i] = replay.Run(scenarios[i]).step_ns; });
+  ParallelFor(scenarios.size(), [&](size_t i) { step_ns[i] = replay.Run(scenarios[i]).step_ns; });
   for (size_t i = 0; i < scenarios.size(); ++i) {
     rows.push_back({scenarios[i].text, step_ns[i], unchanged_ns - step_ns[i]});
   }

@@ -424,8 +424,7 @@ Status WriteMeta(RunContext& context, const std::vector<FileFacts*>& used, int64
 Status Run(RunContext& context) {
   const std::vector<TraceFile>& files = context.files().traces;
   std::vector<FileFacts> all(files.size());
-  ParallelFor(files.size(),
-              [&](size_t i) { all[i] = FactsOf(files[i], static_cast<int64_t>(i)); });
+  ParallelFor(files.size(), [&](size_t i) { all[i] = FactsOf(files[i], static_cast<int64_t>(i)); });
   ChooseFiles(all);
   std::vector<FileFacts*> used;
   for (FileFacts& facts : all) {

@@ -148,8 +148,7 @@ Status ReadAll(const std::vector<Job>& jobs, const ImportOptions& options,
                          importers::RunJobs(jobs, options.progress, pool));
   for (size_t i = 0; i < jobs.size(); ++i) {
     const importers::JobOutcome& outcome = outcomes[i];
-    report.messages.insert(report.messages.end(), outcome.messages.begin(),
-                           outcome.messages.end());
+    report.messages.insert(report.messages.end(), outcome.messages.begin(), outcome.messages.end());
     if (outcome.read.ok()) continue;
     report.messages.push_back(outcome.read.message());
     if (WasNamed(*jobs[i].file, options.inputs)) ++report.named_unread;

@@ -37,7 +37,11 @@ class JobQueue {
  public:
   JobQueue(std::span<const Job> jobs, size_t first_number, size_t all, TracePool& pool,
            const ImportProgress& progress)
-      : jobs_(jobs), first_(first_number), all_(all), pool_(pool), progress_(progress),
+      : jobs_(jobs),
+        first_(first_number),
+        all_(all),
+        pool_(pool),
+        progress_(progress),
         work_(jobs.size()) {}
 
   void Run() {
