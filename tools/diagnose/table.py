@@ -7,7 +7,7 @@ from matrix import ANSWERS
 
 
 def pairs_by_case(runs):
-    """{case: [(without, with)]} of the pairs of which both runs are there."""
+    """{case: [(without, with)]} of the pairs of which both runs are there, in order."""
     found = collections.defaultdict(dict)
     for run in runs:
         found[run["case"], run["seed"]][run["with_faults"]] = run
