@@ -18,7 +18,7 @@
 namespace tutti::analyzer {
 namespace {
 
-constexpr double kMinWaitShare = 0.2;
+constexpr double kMinWaitShare = 0.3;
 // A process that computes in one thread and uses more than one core has threads too many; one
 // that uses less is the victim of others.
 constexpr double kOwnCores = 1.1;
@@ -32,7 +32,8 @@ constexpr std::array kKinds = {
                 "13).",
                 "mean over steps of the longest time of any rank that its first thread waits for a "
                 "core (rate of process.main_run_delay at the step * its length)",
-                "a fifth of a step: below that it is the ordinary sharing of a busy machine",
+                "three tenths of a step: below that it is how ranks, their communication threads and "
+                "the collector share a machine with few cores",
                 "fewer threads (OMP_NUM_THREADS, num_workers) than cores, ranks bound to cores of "
                 "their own (numactl, taskset, --cpu-bind), nothing else on the machine"},
     FindingKind{

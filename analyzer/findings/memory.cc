@@ -130,6 +130,13 @@ Status FindLeak(RunContext& context, const FindingFacts& facts, std::vector<Find
   const auto* worst = Worst(trends, [](const auto& trend) { return trend.bytes_per_step; });
   if (worst == nullptr) return OkStatus();
   FindingDraft draft = DraftAt(kKinds[2], facts, worst->rank);
+  draft.ranks.clear();
+  for (const schema::MemoryTrendRow& trend : trends) {
+    const bool leaks_alike = trend.device_type == worst->device_type &&
+                             trend.bytes_per_step * 2 >= worst->bytes_per_step;
+    const bool is_named = !draft.ranks.empty() && draft.ranks.back() == trend.rank;
+    if (leaks_alike && !is_named) draft.ranks.push_back(trend.rank);
+  }
   draft.row.title = "allocated " + worst->device_type + " memory of rank " +
                     std::to_string(worst->rank) + " grows by " +
                     std::to_string(std::llround(worst->bytes_per_step) / 1024) + " KiB a step";

@@ -25,8 +25,8 @@ constexpr std::array kKinds = {
                 "asynchronous checkpoints"},
     FindingKind{"checkpoints",
                 "Steps that write a checkpoint take longer than others (catalogue 14).",
-                "sum over steps with a checkpoint of their period less the median period, over all "
-                "training steps and them",
+                "sum over steps with a checkpoint, from the first step that counts on, of their "
+                "period less the median period, over the steps that count and them",
                 "as above; at least two such steps",
                 "torch.distributed.checkpoint.async_save, or less often"},
 };
@@ -101,9 +101,13 @@ void FindPauses(const FindingFacts& facts, const std::vector<schema::StepOutlier
 
 Status FindCheckpoints(RunContext& context, const FindingFacts& facts,
                        std::vector<FindingDraft>& drafts) {
-  TUTTI_ASSIGN_OR_RETURN(const auto steps, context.Read<schema::RunStepRow>(
-                                               "WHERE tag = 'checkpoint' AND is_partial = 0 AND"
-                                               " step_period_ns IS NOT NULL ORDER BY step"));
+  if (facts.counted.steps.empty()) return OkStatus();
+  // Only between steps that count: what lies in the warm-up has no share in them.
+  TUTTI_ASSIGN_OR_RETURN(
+      const auto steps,
+      context.Read<schema::RunStepRow>("WHERE tag = 'checkpoint' AND is_partial = 0 AND"
+                                       " step_period_ns IS NOT NULL AND step > ?1 ORDER BY step",
+                                       facts.counted.steps.front().step));
   std::vector<int64_t> periods;
   for (const schema::RunStepRow& step : facts.counted.steps) {
     if (step.step_period_ns) periods.push_back(*step.step_period_ns);

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "analyzer/findings/rule.h"
+#include "analyzer/metrics/straggler.h"
 
 namespace tutti::analyzer {
 namespace {
@@ -90,10 +91,13 @@ Status FindChurn(RunContext& context, const FindingFacts& facts,
   const double share = others / static_cast<double>(steps.size());
   if (usual_periods.size() < kFewest || share < kLeastShareOfOthers) return OkStatus();
   if (Correlation(steps) < kLeastCorrelation) return OkStatus();
+  // What the sizes explain is no noise: that is how much steps of one size scatter.
+  const std::vector<double> alike(usual_periods.begin(), usual_periods.end());
   const auto usual_ns = static_cast<double>(*MedianOf(std::move(usual_periods)));
   std::vector<double> per_step(facts.counted.steps.size(), 0);
   for (const SizedStep& step : steps) per_step[step.place] = step.period_ns - usual_ns;
-  const CostOfSteps cost = CostOver(facts, per_step);
+  CostOfSteps cost = CostOver(facts, per_step);
+  cost.noise_ns = std::llround(ThreeStandardErrors(alike).value_or(0));
   if (!IsWorthwhile(facts, cost)) return OkStatus();
   FindingDraft draft = DraftOf(kKinds[0], facts, cost);
   draft.row.title = Percent(share) + " of the steps have batches of another size, and steps take " +

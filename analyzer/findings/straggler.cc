@@ -48,7 +48,7 @@ bool IsTold(const schema::StragglerRow& straggler, const std::vector<FindingDraf
     // What a rank without cores, or with a thousand operators more, does late is its symptom.
     if (draft.row.cause == "cpu_contention") return true;
     const bool is_work = draft.row.cause == "tiny_operators" ||
-                         draft.row.cause == "host_allocation" || draft.row.cause == "pause";
+                         draft.row.cause == "host_allocation";
     const bool same_cause = is_work || (draft.row.cause && draft.row.cause == straggler.cause);
     return same_cause &&
            std::find(draft.ranks.begin(), draft.ranks.end(), straggler.rank) != draft.ranks.end();
