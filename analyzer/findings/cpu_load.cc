@@ -27,15 +27,16 @@ constexpr int64_t kLargeBytes = 1 << 20;
 constexpr double kLeastBytesPerStep = 4 << 20;
 
 constexpr std::array kKinds = {
-    FindingKind{"cpu_contention",
-                "The training thread is ready to run, but other threads have the cores (catalogue "
-                "13).",
-                "mean over steps of the longest time of any rank that its first thread waits for a "
-                "core (rate of process.main_run_delay at the step * its length)",
-                "three tenths of a step: below that it is how ranks, their communication threads and "
-                "the collector share a machine with few cores",
-                "fewer threads (OMP_NUM_THREADS, num_workers) than cores, ranks bound to cores of "
-                "their own (numactl, taskset, --cpu-bind), nothing else on the machine"},
+    FindingKind{
+        "cpu_contention",
+        "The training thread is ready to run, but other threads have the cores (catalogue "
+        "13).",
+        "mean over steps of the longest time of any rank that its first thread waits for a "
+        "core (rate of process.main_run_delay at the step * its length)",
+        "three tenths of a step: below that it is how ranks, their communication threads and "
+        "the collector share a machine with few cores",
+        "fewer threads (OMP_NUM_THREADS, num_workers) than cores, ranks bound to cores of "
+        "their own (numactl, taskset, --cpu-bind), nothing else on the machine"},
     FindingKind{
         "host_alloc_churn",
         "Large blocks of host memory are taken from the system and given back in every "

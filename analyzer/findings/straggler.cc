@@ -47,8 +47,8 @@ bool IsTold(const schema::StragglerRow& straggler, const std::vector<FindingDraf
   return std::any_of(drafts.begin(), drafts.end(), [&](const FindingDraft& draft) {
     // What a rank without cores, or with a thousand operators more, does late is its symptom.
     if (draft.row.cause == "cpu_contention") return true;
-    const bool is_work = draft.row.cause == "tiny_operators" ||
-                         draft.row.cause == "host_allocation";
+    const bool is_work =
+        draft.row.cause == "tiny_operators" || draft.row.cause == "host_allocation";
     const bool same_cause = is_work || (draft.row.cause && draft.row.cause == straggler.cause);
     return same_cause &&
            std::find(draft.ranks.begin(), draft.ranks.end(), straggler.rank) != draft.ranks.end();
