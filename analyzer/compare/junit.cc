@@ -1,33 +1,10 @@
 // Comparisons as JUnit XML, which most CI systems show as tests.
 #include "analyzer/compare/figures.h"
+#include "analyzer/compare/page.h"
 #include "analyzer/compare/render.h"
-#include "common/text.h"
 
 namespace tutti::analyzer::compare {
 namespace {
-
-std::string Xml(const std::string& text) {
-  std::string escaped;
-  for (const char c : ToPrintableText(text)) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
 
 struct Tally {
   size_t tests = 0;
@@ -56,10 +33,10 @@ std::string FiguresOf(const MetricResult& gate, const Comparison& comparison) {
 
 // What a gate's case says inside; "" passed.
 std::string OutcomeOf(const MetricResult& gate, const Comparison& comparison, Tally& tally) {
-  const std::string figures = Xml(FiguresOf(gate, comparison));
+  const std::string figures = Escaped(FiguresOf(gate, comparison));
   if (!comparison.gates() || comparison.control_moved) {
     ++tally.skipped;
-    return "      <skipped message=\"" + Xml(HeadlineOf(comparison)) + "\"/>\n";
+    return "      <skipped message=\"" + Escaped(HeadlineOf(comparison)) + "\"/>\n";
   }
   if (gate.verdict == Verdict::kRegression) {
     ++tally.failures;
@@ -83,9 +60,9 @@ std::string RenderJUnit(std::span<const NamedComparison> comparisons) {
       ++tally.tests;
       const std::string outcome = OutcomeOf(gate, one.comparison, tally);
       const std::string group = one.name.empty() ? "tutti.compare" : "tutti.compare." + one.name;
-      cases += "    <testcase classname=\"" + Xml(group) + "\" name=\"" +
-               Xml(std::string(gate.metric->name)) + "\">\n" + outcome + "      <system-out>" +
-               Xml(FiguresOf(gate, one.comparison)) + "</system-out>\n    </testcase>\n";
+      cases += "    <testcase classname=\"" + Escaped(group) + "\" name=\"" +
+               Escaped(std::string(gate.metric->name)) + "\">\n" + outcome + "      <system-out>" +
+               Escaped(FiguresOf(gate, one.comparison)) + "</system-out>\n    </testcase>\n";
     }
   }
   return Suite(tally, cases);
@@ -95,7 +72,7 @@ std::string RenderJUnitError(const std::string& message) {
   return Suite({.tests = 1, .errors = 1},
                "    <testcase classname=\"tutti.compare\" name=\"comparison\">\n      <error "
                "type=\"bad_data\" message=\"" +
-                   Xml(message) + "\"/>\n    </testcase>\n");
+                   Escaped(message) + "\"/>\n    </testcase>\n");
 }
 
 }  // namespace tutti::analyzer::compare
