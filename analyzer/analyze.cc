@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -23,6 +24,8 @@
 
 namespace tutti::analyzer {
 namespace {
+
+constexpr int kMostSearches = 5;  // of the run's files, for one analysis
 
 // Changes with the sources of the analyzer and the derived tables: older analyses are made
 // anew, and nobody can forget to say so.
@@ -118,6 +121,14 @@ bool IsCurrent(const std::string& path, const RunFiles& files, const Decisions& 
   return true;
 }
 
+// A recorder renames a rank's file when it is complete, and may do so meanwhile.
+bool AnyHasGone(const RunFiles& files) {
+  return std::ranges::any_of(files.traces, [](const TraceFile& file) {
+    std::error_code ignored;
+    return !std::filesystem::exists(file.path, ignored);
+  });
+}
+
 bool HasDerivedTables(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return false;
@@ -130,9 +141,13 @@ Result<Analysis> Analyze(const std::string& run_or_file, const AnalyzeOptions& o
   TUTTI_ASSIGN_OR_RETURN(RunFiles files, FindRunFiles(run_or_file));
   TUTTI_ASSIGN_OR_RETURN(const Decisions decisions, DecisionsOf(options));
   const std::string target = options.output.empty() ? files.analysis : options.output;
-  for (;;) {
+  for (int searches = 1;;) {
     const TemporaryFile temporary(target);
     const Attempt attempt = RunAllPasses(temporary.path(), files, decisions, options);
+    if (AnyHasGone(files) && searches++ < kMostSearches) {
+      TUTTI_ASSIGN_OR_RETURN(files, FindRunFiles(run_or_file));
+      continue;
+    }
     if (attempt.status.ok()) {
       TUTTI_RETURN_IF_ERROR(SyncToDisk(temporary.path()));
       TUTTI_RETURN_IF_ERROR(temporary.MoveTo(target));

@@ -9,6 +9,7 @@
 #include "analyzer/runner.h"
 #include "analyzer/testing/derived.h"
 #include "schema/sql.h"
+#include "schema/trace_file.h"
 
 namespace tutti::analyzer {
 namespace {
@@ -114,6 +115,27 @@ TEST(Analyze, AFileThatIsDamagedInTheMiddleIsLeftOut) {
   const Derived derived(run);
   EXPECT_EQ(derived.Query("SELECT rank FROM rank"), "0");
   EXPECT_EQ(derived.Query("SELECT count(*) FROM data_issue WHERE name = 'file_unreadable'"), "1");
+}
+
+TEST(Analyze, AFileThatIsCompletedMeanwhileIsReadUnderItsNewName) {
+  RunFolder run;
+  run.Add(Rank(0)).Add(Rank(1));
+  const std::filesystem::path complete = std::filesystem::path(run.path()) / "rank-00001.sqlite";
+  const std::filesystem::path part = complete.string() + ".part";
+  std::filesystem::rename(complete, part);
+  AnalyzeOptions options;
+  bool was_renamed = false;
+  options.progress = [&](std::string_view pass, size_t, size_t) {
+    if (pass != "findings" || was_renamed) return;
+    was_renamed = true;
+    std::filesystem::rename(part, complete);
+  };
+  const Result<Analysis> analysis = Analyze(run.path(), options);
+  ASSERT_TRUE(analysis.ok()) << analysis.status().message();
+  EXPECT_TRUE(was_renamed);
+  schema::Database tables = *schema::OpenRunFile(analysis->path);
+  EXPECT_EQ(*tables.QueryOne<std::string>("SELECT group_concat(state) FROM input_file"),
+            "finished,finished");
 }
 
 TEST(EnsureAnalyzed, AnalyzesAgainOnlyAfterAChange) {
