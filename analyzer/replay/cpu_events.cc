@@ -59,6 +59,12 @@ void LinkCalls(std::vector<Call>& calls, const std::vector<ItemEvents>& items, R
   }
 }
 
+// A thread that waited goes on as soon as the collective's result is there; Gloo's thread, from
+// which it may take the core, notes the end only then. So much later than the end of a wait, as a
+// share of it, a collective may be said to have ended that was waited for: what takes longer is
+// still under way.
+constexpr int64_t kLateEndShare = 10;  // a tenth
+
 // Collectives that have ended and that the thread has not waited for, as it goes on.
 class EndedCalls {
  public:
@@ -71,10 +77,11 @@ class EndedCalls {
   // wait in it.
   std::optional<int64_t> AfterWait(Interval pause) {
     while (next_ < calls_.size() && calls_[next_].time.end_ns <= pause.end_ns) ++next_;
-    if (next_ == first_) return std::nullopt;
-    const int64_t ended_ns = calls_[next_ - 1].time.end_ns;
-    if (ended_ns - pause.begin_ns <= pause.end_ns - ended_ns) return std::nullopt;
-    return pause.end_ns - ended_ns;
+    const bool has_waited = next_ > first_ && IsWait(pause, calls_[next_ - 1].time.end_ns);
+    if (has_waited) return pause.end_ns - calls_[next_ - 1].time.end_ns;
+    if (next_ == calls_.size() || !EndsLate(calls_[next_], pause)) return std::nullopt;
+    ++next_;
+    return 0;
   }
 
   // `event` waits for all of them.
@@ -83,6 +90,16 @@ class EndedCalls {
   }
 
  private:
+  static bool IsWait(Interval pause, int64_t ended_ns) {
+    return ended_ns - pause.begin_ns > pause.end_ns - ended_ns;
+  }
+
+  static bool EndsLate(const Call& call, Interval pause) {
+    const int64_t late_ns = call.time.end_ns - pause.end_ns;
+    return call.enqueue_ns.value_or(call.time.begin_ns) <= pause.begin_ns &&
+           late_ns <= pause.length_ns() / kLateEndShare;
+  }
+
   std::vector<Call>& calls_;
   size_t first_ = 0;  // not waited for yet
   size_t next_ = 0;   // not ended yet
