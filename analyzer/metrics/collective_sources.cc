@@ -11,8 +11,9 @@ namespace tutti::analyzer {
 namespace {
 
 // Nearest to the work first.
-constexpr std::array<std::string_view, 5> kOrigins = {"gloo_op", "kernel", "nccl_plugin",
-                                                      "nccl_nvtx", "c10d"};
+// A flight recorder knows whether the work was over, which c10d's calls on the host don't.
+constexpr std::array<std::string_view, 6> kOrigins = {"gloo_op",   "kernel",          "nccl_plugin",
+                                                      "nccl_nvtx", "flight_recorder", "c10d"};
 
 size_t DistanceOf(std::string_view origin) {
   return static_cast<size_t>(std::find(kOrigins.begin(), kOrigins.end(), origin) -

@@ -13,7 +13,7 @@ namespace tutti::analyzer {
 // What one source says. Times ns; empty: not known.
 struct SourceCall {
   int64_t id = 0;
-  std::string origin = {};  // 'gloo_op', 'kernel', 'nccl_plugin', 'nccl_nvtx', 'c10d'
+  std::string origin = {};  // 'gloo_op', 'kernel', 'nccl_plugin', 'nccl_nvtx', 'flight_recorder' …
   std::optional<int64_t> communicator_id = {};
   std::optional<int64_t> sequence = {};
   std::string op = {};

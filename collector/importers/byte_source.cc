@@ -65,11 +65,12 @@ Result<os::FileDescriptor> OpenRegularFile(const std::string& path, int64_t& byt
 Result<std::unique_ptr<ByteSource>> OpenPacked(const std::string& path, Packing packing,
                                                const ByteLimits& limits) {
   TUTTI_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> file, OpenFileRange(path, 0, -1));
+  TUTTI_ASSIGN_OR_RETURN(const int64_t file_bytes, FileBytes(path));
   switch (packing) {
     case Packing::kGzip:
-      return MakeGzipSource(std::move(file), path, limits);
+      return UnpackNested(MakeGzipSource(std::move(file), path, limits), path, file_bytes, limits);
     case Packing::kZstd:
-      return MakeZstdSource(std::move(file), path, limits);
+      return UnpackNested(MakeZstdSource(std::move(file), path, limits), path, file_bytes, limits);
     case Packing::kZip:
       return UsageError(path + ": an archive; its members are opened one by one");
     case Packing::kPlain:

@@ -1,6 +1,6 @@
 // The bytes of a trace file, streamed and decompressed: plain, gzip, zstd, or one member
-// of a zip archive (stored, deflated or zstd). What a file is is read from its first bytes,
-// never from its name.
+// of a zip archive (stored, deflated or zstd); also where that is gzip or zstd once more. What a
+// file is is read from its first bytes, never from its name.
 //
 // Memory is bounded by a few buffers whatever the file claims. A decompression bomb is
 // refused (ByteLimits); checksums are checked, and so is that the stream was complete.

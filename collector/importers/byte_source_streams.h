@@ -24,6 +24,11 @@ std::unique_ptr<ByteSource> MakeDeflateSource(std::unique_ptr<ByteSource> packed
                                               const ByteLimits& limits);
 std::unique_ptr<ByteSource> MakeZstdSource(std::unique_ptr<ByteSource> packed, std::string name,
                                            const ByteLimits& limits);
+// What `bytes` holds where that is gzip or zstd again, a few layers deep; else `bytes` as they
+// are. `file_bytes` is the size of what the outermost layer was read from. kBadData: an archive.
+Result<std::unique_ptr<ByteSource>> UnpackNested(std::unique_ptr<ByteSource> bytes,
+                                                 const std::string& name, int64_t file_bytes,
+                                                 ByteLimits limits);
 // Checks length and CRC-32 of what passes through when it ends.
 std::unique_ptr<ByteSource> MakeCheckedSource(std::unique_ptr<ByteSource> bytes, std::string name,
                                               int64_t byte_count, uint32_t crc32);

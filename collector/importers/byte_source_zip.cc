@@ -276,8 +276,10 @@ Result<std::unique_ptr<ByteSource>> OpenZipMember(const std::string& path, const
                          OpenFileRange(path, offset, member.compressed_bytes));
   TUTTI_ASSIGN_OR_RETURN(std::unique_ptr<ByteSource> bytes,
                          Unpack(std::move(packed), name, member.method, limits));
-  if (!member.is_checkable) return bytes;
-  return MakeCheckedSource(std::move(bytes), name, member.bytes, member.crc32);
+  if (member.is_checkable) {
+    bytes = MakeCheckedSource(std::move(bytes), name, member.bytes, member.crc32);
+  }
+  return UnpackNested(std::move(bytes), name, member.compressed_bytes, limits);
 }
 
 }  // namespace tutti::collector::importers

@@ -17,12 +17,22 @@ Result<TraceSink*> FileTraces::NewTrace(const InputFile& file) {
   return new_.back().sink.get();
 }
 
+Result<TraceSink*> FileTraces::AddTo(PooledTrace& trace) {
+  trace.formats.insert(format_);
+  added_to_.push_back(trace.sink.get());
+  TUTTI_RETURN_IF_ERROR(trace.sink->Resume());
+  return trace.sink.get();
+}
+
+Result<TraceSink*> FileTraces::OnlyTrace() {
+  PooledTrace* const trace = pool_.Only(format_);
+  if (trace == nullptr) return nullptr;
+  return AddTo(*trace);
+}
+
 Result<TraceSink*> FileTraces::TraceOf(int64_t rank, const InputFile& file) {
   if (PooledTrace* const trace = pool_.Find(rank, format_)) {
-    trace->formats.insert(format_);
-    added_to_.push_back(trace->sink.get());
-    TUTTI_RETURN_IF_ERROR(trace->sink->Resume());
-    return trace->sink.get();
+    return AddTo(*trace);
   }
   TUTTI_ASSIGN_OR_RETURN(TraceSink* const sink, NewTrace(file));
   sink->identity.rank = rank;

@@ -26,6 +26,7 @@ class FileTraces final : public ImportTarget {
 
   Result<TraceSink*> NewTrace(const InputFile& file) override;
   Result<TraceSink*> TraceOf(int64_t rank, const InputFile& file) override;
+  Result<TraceSink*> OnlyTrace() override;
   bool HasTraceOf(int64_t rank) const override { return pool_.Find(rank, format_) != nullptr; }
   void Tell(std::string message) override { messages_.push_back(std::move(message)); }
 
@@ -33,6 +34,9 @@ class FileTraces final : public ImportTarget {
   const std::vector<std::string>& messages() const { return messages_; }
 
  private:
+  // Opens a trace of the pool to add rows of this file to.
+  Result<TraceSink*> AddTo(PooledTrace& trace);
+
   TracePool& pool_;
   std::string format_;
   size_t number_;

@@ -54,6 +54,14 @@ bool IsOwnFile(const InputFile& file) {
 std::string WhyUnknown(const InputFile& file) {
   if (file.bytes == 0) return file.name + ": the file is empty";
   if (!file.damage.empty()) return file.damage;
+  // What was packed with other tools, by its header (POSIX pax, section "ustar").
+  constexpr size_t kTarMagicOffset = 257;
+  if (file.plain_head.substr(0, kTarMagicOffset + 5).ends_with("ustar")) {
+    return file.name + ": a tar archive; unpack it and import its folder";
+  }
+  if (file.plain_head.starts_with("\xff\xfe") || file.plain_head.starts_with("\xfe\xff")) {
+    return file.name + ": a text in UTF-16; convert it to UTF-8 first";
+  }
   if (IsOwnFile(file)) {
     return file.name + ": a trace of tutti already; tutti report opens it";
   }

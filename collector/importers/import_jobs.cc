@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -95,6 +96,11 @@ Result<std::vector<JobOutcome>> RunJobs(const std::vector<Job>& jobs,
   JobQueue first(all.first(alone), 0, jobs.size(), pool, progress);
   first.Run();
   TUTTI_RETURN_IF_ERROR(first.Collect(outcomes));
+  TUTTI_ASSIGN_OR_RETURN(std::vector<std::string> copies, pool.DropCopies());
+  if (!copies.empty()) {
+    std::ranges::move(copies, std::back_inserter(outcomes.back().messages));
+  }
+  if (const std::string why = pool.WhySeveralRuns(); !why.empty()) return BadDataError(why);
   // Ranks of the traces that later files add to must be known.
   pool.Assign();
   for (size_t i = alone; i < jobs.size(); ++i) {

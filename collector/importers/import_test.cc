@@ -84,6 +84,66 @@ TEST(Import, SaysThatARunIsOneAlready) {
   }
 }
 
+// A trace of one operation of a rank of a job, which began at `begin_us`.
+void WriteRank(const std::string& path, int rank, int world_size, int64_t begin_us = 1) {
+  fs::create_directories(fs::path(path).parent_path());
+  std::ofstream(path) << R"({"distributedInfo": {"rank": )" << rank << R"(, "world_size": )"
+                      << world_size << R"(}, "traceEvents": [{"ph": "X", "cat": "cpu_op",)"
+                      << R"( "name": "op", "ts": )" << begin_us
+                      << R"(, "dur": 2, "pid": 1, "tid": 1}]})";
+}
+
+TEST(Import, RefusesAFolderOfTwoRuns) {
+  const Scratch scratch;
+  for (const int rank : {0, 1}) {
+    const std::string name = "/rank" + std::to_string(rank) + ".json";
+    WriteRank(scratch.Path("jobs/a") + name, rank, 2, 1);
+    WriteRank(scratch.Path("jobs/b") + name, rank, 2, 1'000);
+  }
+  const auto report = Import({.inputs = {scratch.Path("jobs")}, .output = scratch.Path("run")});
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.status().code(), StatusCode::kBadData);
+  EXPECT_THAT(report.status().message(),
+              AllOf(HasSubstr("traces of 2 runs"), HasSubstr("jobs/a, "), HasSubstr("jobs/b;")));
+  EXPECT_FALSE(fs::exists(scratch.Path("run")));
+}
+
+TEST(Import, LeavesOutACopyOfATrace) {
+  const Scratch scratch;
+  WriteRank(scratch.Path("d/rank0.json"), 0, 2);
+  WriteRank(scratch.Path("d/rank1.json"), 1, 2);
+  fs::copy_file(scratch.Path("d/rank0.json"), scratch.Path("d/rank0 (1).json"));
+  const auto report = Import({.inputs = {scratch.Path("d")}, .output = scratch.Path("run")});
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_EQ(report->traces.size(), 2U);
+  EXPECT_THAT(report->messages, ElementsAre(AllOf(HasSubstr("rank0 (1).json: the same trace as"),
+                                                  HasSubstr("d/rank0.json; left out"))));
+}
+
+TEST(Import, TakesRanksFromTheNamesOfFolders) {
+  const Scratch scratch;
+  for (const char* rank : {"5", "2"}) {
+    fs::create_directories(scratch.Path("d/rank_") + rank);
+    std::ofstream(scratch.Path("d/rank_") + rank + "/trace.json") << R"({"traceEvents": []})";
+  }
+  const auto report = Import({.inputs = {scratch.Path("d")}, .output = scratch.Path("run")});
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  ASSERT_EQ(report->traces.size(), 2U);
+  EXPECT_EQ(report->traces[0].rank, 2);
+  EXPECT_EQ(report->traces[1].rank, 5);
+  EXPECT_FALSE(report->traces[1].is_assumed);
+}
+
+TEST(Import, SaysHowToReadWhatWasPackedOtherwise) {
+  const Scratch scratch;
+  std::ofstream(scratch.Path("t.tar")) << std::string(257, 'a') << "ustar\n";
+  std::ofstream(scratch.Path("t.json")) << "\xff\xfe{";
+  const auto report = Import({.inputs = {scratch.Path("t.tar")}, .output = scratch.Path("run")});
+  EXPECT_THAT(report.status().message(), HasSubstr("t.tar: a tar archive; unpack it"));
+  const auto text = Import({.inputs = {scratch.Path("t.json")}, .output = scratch.Path("run")});
+  EXPECT_THAT(text.status().message(), HasSubstr("t.json: a text in UTF-16"));
+}
+
 // A run of one trace to be replaced by another, which is interrupted in different ways.
 class Replacement : public ::testing::Test {
  protected:

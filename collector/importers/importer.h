@@ -37,6 +37,10 @@ class ImportTarget {
 
   // Whether a file of another format told of this rank. For importers that run second.
   virtual bool HasTraceOf(int64_t /*rank*/) const { return false; }
+
+  // The trace to add to if there is just one, of another format, whatever its rank; else
+  // nullptr. For importers that run second, of files that don't say whose they are.
+  virtual Result<TraceSink*> OnlyTrace() { return nullptr; }
 };
 
 class Importer {

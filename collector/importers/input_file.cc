@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kDeepest = 8;
+constexpr int kDeepest = 16;
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
@@ -86,8 +86,13 @@ void AddDirectory(const fs::path& directory, int depth, Found& found) {
   }
 }
 
-// A file that was named twice, or is also in a directory that was named, counts once.
+// A file that was named twice, or is also in a directory that was named, counts once; under its
+// own name rather than that of a link to it.
 void RemoveRepeated(std::vector<std::string>& paths) {
+  std::stable_partition(paths.begin(), paths.end(), [](const std::string& path) {
+    std::error_code error;
+    return !fs::is_symlink(path, error);
+  });
   std::set<std::string> seen;
   std::erase_if(paths, [&seen](const std::string& path) {
     std::error_code error;

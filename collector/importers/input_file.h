@@ -30,7 +30,7 @@ struct InputList {
   size_t named_unreadable = 0;               // of these, of the paths themselves
 };
 
-// The regular files among `paths` and in the directories among them, eight levels deep;
+// The regular files among `paths` and in the directories among them, 16 levels deep;
 // hidden ones, and symbolic links to directories found inside directories, are left out. Not ok if
 // none of the paths can be looked at: kNotFound where the first does not exist.
 Result<InputList> ListInputs(const std::vector<std::string>& paths);

@@ -58,6 +58,13 @@ TEST(ListInputs, CountsAFileOnceHoweverOftenItIsNamed) {
   EXPECT_EQ(list.files.size(), 1u);
 }
 
+TEST(ListInputs, CallsAFileByItsNameRatherThanALinks) {
+  const Scratch scratch;
+  Write(scratch.Path("b.json"), "{}");
+  fs::create_symlink("b.json", scratch.Path("a.json"));
+  EXPECT_EQ(Names(*ListInputs({scratch.Path(".")})), std::vector<std::string>{"b.json"});
+}
+
 TEST(ListInputs, ReadsTheHeadOfWhatIsInside) {
   const Scratch scratch;
   Write(scratch.Path("a.json"), std::string(kHeadBytes, ' ') + "{}");

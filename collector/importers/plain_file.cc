@@ -19,6 +19,9 @@ Status Named(const InputFile& file, const Status& status) {
 Status ReadAll(const InputFile& file, std::string& bytes, Status& cut) {
   ByteLimits limits;
   limits.max_bytes = kMaxPlainFileBytes;
+  if (PackingOf(file.head.data(), file.head.size()) == Packing::kZip) {
+    return BadDataError(file.name + ": an archive of dumps; unpack it first");
+  }
   TUTTI_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenBytes(file.path, limits));
   if (file.bytes > 0 && file.bytes <= kMaxPlainFileBytes) {
     bytes.reserve(static_cast<size_t>(file.bytes) + kChunkBytes);

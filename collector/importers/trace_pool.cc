@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include "collector/importers/rank_assignment.h"
@@ -37,15 +38,66 @@ PooledTrace* TracePool::Find(int64_t rank, const std::string& format) {
   return found == traces_.end() ? nullptr : &*found;
 }
 
+PooledTrace* TracePool::Only(const std::string& format) {
+  if (traces_.size() != 1 || traces_.front().formats.contains(format)) return nullptr;
+  return &traces_.front();
+}
+
+std::vector<CaptureClaim> TracePool::Claims() const {
+  std::vector<CaptureClaim> claims;
+  for (const PooledTrace& trace : traces_) {
+    const TraceIdentity& who = trace.sink->identity;
+    // A communicator may be of a part of the job.
+    const bool is_of_job = who.rank && who.rank_source != "NCCL communicator";
+    CaptureClaim claim{.rank = who.rank, .is_told_inside = is_of_job};
+    if (!trace.sink->sources.empty()) claim.path = trace.sink->sources.front().path;
+    if (is_of_job) claim.world_size = who.world_size;
+    claim.begin_ns = who.begin_ns;
+    claim.end_ns = who.end_ns;
+    claims.push_back(std::move(claim));
+  }
+  // The name of a file of several processes is none of theirs.
+  std::map<std::string, size_t> traces_of;
+  for (const CaptureClaim& claim : claims) ++traces_of[claim.path];
+  for (size_t i = 0; i < claims.size(); ++i) {
+    if (claims[i].rank || traces_of[claims[i].path] > 1) continue;
+    claims[i].rank = RankFromFileName(traces_[i].file_name);
+  }
+  return claims;
+}
+
+Result<std::vector<std::string>> TracePool::DropCopies() {
+  const std::vector<CaptureClaim> claims = Claims();
+  std::vector<std::string> lines;
+  std::vector<bool> dropped(claims.size());
+  for (size_t i = 0; i < claims.size(); ++i) {
+    for (size_t j = 0; j < claims.size() && !dropped[i]; ++j) {
+      const bool may_be_copy = i != j && !dropped[j] && LooksLikeCopy(claims[i], claims[j]);
+      if (!may_be_copy || !HaveEqualContent(claims[i].path, claims[j].path)) continue;
+      dropped[i] = true;
+      lines.push_back(claims[i].path + ": the same trace as " + claims[j].path + "; left out");
+    }
+  }
+  for (size_t i = traces_.size(); i > 0; --i) {
+    if (dropped[i - 1]) traces_.erase(traces_.begin() + static_cast<ptrdiff_t>(i - 1));
+  }
+  return lines;
+}
+
+std::string TracePool::WhySeveralRuns() const { return importers::WhySeveralRuns(Claims()); }
+
 void TracePool::Assign() {
   // Ranks that are settled stay: they come first and their names agree.
   std::stable_partition(traces_.begin(), traces_.end(),
                         [](const PooledTrace& trace) { return trace.is_assigned; });
   std::vector<RankClaim> claims;
+  const std::vector<CaptureClaim> told = Claims();
+  const std::vector<std::optional<int64_t>> of_folders = RanksFromFolders(told);
   for (const PooledTrace& trace : traces_) {
     const TraceIdentity& who = trace.sink->identity;
     RankClaim claim{.rank = who.rank, .device = who.device, .file_name = trace.file_name};
-    if (!claim.rank) claim.rank = RankFromFileName(trace.file_name);
+    if (!claim.rank) claim.rank = told[claims.size()].rank;
+    if (!claim.rank) claim.rank = of_folders[claims.size()];
     // The shortest name that agrees.
     if (trace.is_assigned) claim.file_name = "rank" + std::to_string(*claim.rank);
     claims.push_back(std::move(claim));

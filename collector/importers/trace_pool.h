@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collector/import.h"
+#include "collector/importers/captures.h"
 #include "collector/importers/trace_sink.h"
 #include "common/status.h"
 
@@ -35,6 +36,14 @@ class TracePool {
   // The trace of a rank that no file of `format` told of, to add to; nullptr if there is none.
   PooledTrace* Find(int64_t rank, const std::string& format);
 
+  // The trace, if there is just one and no file of `format` told of it; else nullptr.
+  PooledTrace* Only(const std::string& format);
+
+  // Leaves out traces that were made of copies of a file that another was made of; a line each.
+  Result<std::vector<std::string>> DropCopies();
+  // Why the traces can't be of one run, one plain line; "" if they can.
+  std::string WhySeveralRuns() const;
+
   // Says which rank each trace is that has none yet.
   void Assign();
   // Completes all traces as files of the run at `run_path`; what became of each, by rank.
@@ -44,6 +53,7 @@ class TracePool {
 
  private:
   ImportedTrace Describe(const PooledTrace& trace) const;
+  std::vector<CaptureClaim> Claims() const;
 
   std::string directory_;
   std::vector<PooledTrace> traces_;

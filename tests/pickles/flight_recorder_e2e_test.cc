@@ -115,6 +115,59 @@ TEST(FlightRecorder, HasARowForEveryEntry) {
   }
 }
 
+// Beside the profiler's traces of the same ranks, which hold calls 40 to 42 of case 57's, in one of
+// which the dump's time lies. The dumps tell the rest.
+class DumpsBesideTraces : public testing::Test {
+ protected:
+  std::string Make() {
+    const fs::path folder = scratch_.Path("both");
+    fs::create_directory(folder);
+    for (int rank = 0; rank < 4; ++rank) {
+      const std::string number = std::to_string(rank);
+      fs::copy_file(SharedFolder() + "/cases/57-fr-late-rank/nccl_trace_rank_" + number,
+                    folder / ("nccl_trace_rank_" + number));
+      std::ofstream(folder / ("rank" + number + ".json"))
+          << R"({"distributedInfo": {"rank": )" << rank << R"(, "world_size": 4},)"
+          << R"( "traceEvents": [)" << Kernel(41, 1'000) << "," << Kernel(42, 2'000) << "]}";
+    }
+    return folder;
+  }
+
+ private:
+  static std::string Kernel(int sequence, int time_us) {
+    return R"({"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce_Sum_f32_RING_LL",)"
+           R"( "pid": 0, "tid": 7, "dur": 50, "ts": )" +
+           std::to_string(time_us) +
+           R"(, "args": {"device": 0, "stream": 7, "Collective name": "allreduce",)"
+           R"( "In msg nelems": 1024, "Out msg nelems": 1024, "Group size": 4, "dtype": "Float",)"
+           R"( "Process Group Name": "0", "Process Group Description": "default_pg",)"
+           R"( "Process Group Ranks": "[0, 1, 2, 3]", "Seq": )" +
+           std::to_string(sequence) + "}}";
+  }
+
+  schema::testing::Scratch scratch_;
+};
+
+TEST_F(DumpsBesideTraces, AreJoinedCallByCall) {
+  TUTTI_NEEDS_SHARED_DATA();
+  Imported run({Make()});
+  ASSERT_EQ(run.error(), "");
+  EXPECT_TRUE(run.messages().empty());
+  ASSERT_EQ(run.traces(), 4U);
+  EXPECT_EQ(run.Query(0, "SELECT count(*) FROM communicator"), "1");
+  EXPECT_EQ(run.Query(0, "SELECT group_concat(format) FROM import_source"),
+            "kineto,flight_recorder");
+  // Calls 41 and 42 are the kernels', whatever the dump says of their times.
+  EXPECT_EQ(run.Derived("SELECT sequence, ranks_seen, duration_ns FROM collective"
+                        " WHERE sequence IN (41, 42) ORDER BY sequence"),
+            "41|4|50000\n42|4|50000");
+  EXPECT_EQ(run.Derived("SELECT count(*), count(DISTINCT sequence) FROM collective"
+                        " WHERE op = 'all_reduce'"),
+            "10|10");
+  EXPECT_EQ(run.Derived(kRanks), "2");
+  EXPECT_THAT(run.Report(), HasSubstr("rank 2 never entered all_reduce #45"));
+}
+
 class BrokenDumps : public testing::Test {
  protected:
   // Copies the dumps of case 57, the one of rank 2 cut to `size`.

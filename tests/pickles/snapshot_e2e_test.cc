@@ -68,6 +68,21 @@ TEST(MemorySnapshot, CountsAreThoseOfPython) {
   EXPECT_THAT(run.Report(), HasSubstr("held at the peak"));
 }
 
+// A snapshot does not say whose it is: beside one trace, it is of that process.
+TEST(MemorySnapshot, JoinsTheOnlyTraceBesideIt) {
+  TUTTI_NEEDS_SHARED_DATA();
+  const schema::testing::Scratch scratch;
+  std::ofstream(scratch.Path("trace.json"))
+      << R"({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "op", "ts": 1, "dur": 2,)"
+      << R"( "pid": 1, "tid": 1}]})";
+  const std::string snapshot = SharedFolder() + "/cases/52-pickle-protocols/p4.pickle";
+  const Imported run({scratch.Path("trace.json"), snapshot});
+  ASSERT_EQ(run.error(), "");
+  ASSERT_EQ(run.traces(), 1U);
+  EXPECT_EQ(run.Query(0, "SELECT (SELECT count(*) FROM cpu_op), count(*) > 0 FROM memory_event"),
+            "1|1");
+}
+
 // The study's own slowdown is its replay's; what the trace shows is that times the launch
 // delays which its replay leaves out.
 TEST(StragglerStudy, SlowdownFromRowsIsTheStudys) {

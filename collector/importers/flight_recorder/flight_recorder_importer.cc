@@ -58,20 +58,22 @@ class FlightRecorder : public Importer {
     const flight_recorder::Dump dump =
         flight_recorder::ParseDump(document.root, plain->bytes.size());
     const TellsRank told = RankOf(file, dump);
-    if (told.rank && target.HasTraceOf(*told.rank)) {
-      return BadDataError(file.name + ": rank " + std::to_string(*told.rank) +
-                          " has a trace there, whose collectives would be counted twice; import "
-                          "flight-recorder dumps by themselves");
+    const bool joins = told.rank && target.HasTraceOf(*told.rank);
+    TUTTI_ASSIGN_OR_RETURN(TraceSink* const sink,
+                           joins ? target.TraceOf(*told.rank, file) : target.NewTrace(file));
+    flight_recorder::JoinedTrace joined;
+    if (joins) {
+      TUTTI_ASSIGN_OR_RETURN(joined, flight_recorder::JoinTrace(dump, *sink));
+    } else {
+      sink->identity.rank = told.rank;
+      sink->identity.rank_source = told.source;
     }
-    TUTTI_ASSIGN_OR_RETURN(TraceSink* const sink, target.NewTrace(file));
     AddSource(file, dump, *sink);
-    sink->identity.rank = told.rank;
-    sink->identity.rank_source = told.source;
     CompareWithName(file, told, *sink);
     if (!document.problem.ok()) {
       sink->Count(kDumpCut, document.problem.message());
     }
-    flight_recorder::WriteDump(dump, *sink);
+    flight_recorder::WriteDump(dump, joined, *sink);
     return sink->status();
   }
 

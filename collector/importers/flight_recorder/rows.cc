@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -19,6 +20,9 @@ constexpr Oddity kCommState{Severity::kInfo, "nccl_comm_state",
 constexpr Oddity kBatch{
     Severity::kInfo, "coalesced_batch",
     "entries that stand for a batch of calls; their progress is told with its calls", ""};
+constexpr Oddity kTold{Severity::kInfo, "told_by_trace",
+                       "calls of the dump that are over and stand in the profiler's trace as well",
+                       ""};
 constexpr Oddity kDtype{Severity::kNotice, "dtype_unknown",
                         "calls with a data type of unknown size, so without bytes", ""};
 
@@ -54,12 +58,6 @@ std::optional<int64_t> PlaceIn(const std::vector<int64_t>& ranks, std::optional<
   const auto found = rank ? std::find(ranks.begin(), ranks.end(), *rank) : ranks.end();
   if (found == ranks.end()) return std::nullopt;
   return found - ranks.begin();
-}
-
-std::string ListText(const std::vector<int64_t>& ranks) {
-  std::string text = "[";
-  for (const int64_t rank : ranks) text += (text.size() == 1 ? "" : ",") + std::to_string(rank);
-  return text + "]";
 }
 
 schema::CommunicatorRow CommunicatorOf(const Group& group, int64_t ordinal,
@@ -99,25 +97,25 @@ std::optional<int64_t> WorldSizeOf(const Dump& dump) {
 
 class Writer {
  public:
-  Writer(const Dump& dump, TraceSink& sink) : dump_(dump), sink_(sink) {}
+  Writer(const Dump& dump, const JoinedTrace& joined, TraceSink& sink)
+      : dump_(dump), sink_(sink), joined_(joined), next_ordinals_(joined.next_ordinals) {}
 
   void Write() {
-    sink_.identity.world_size = WorldSizeOf(dump_);
-    for (const Group& group : dump_.groups) {
-      const auto ordinal = static_cast<int64_t>(communicators_.size());
-      communicators_.push_back(sink_.Add(CommunicatorOf(group, ordinal, sink_.identity.rank)));
-    }
+    if (!sink_.identity.world_size) sink_.identity.world_size = WorldSizeOf(dump_);
+    for (size_t i = 0; i < dump_.groups.size(); ++i) communicators_.push_back(CommunicatorFor(i));
     for (const Entry& entry : dump_.entries) {
       if (!entry.is_batch && !entry.is_p2p) {
         singles_.insert({entry.group, entry.collective_sequence.value_or(-1)});
       }
     }
     for (size_t i = 0; i < dump_.entries.size(); ++i) {
-      if (dump_.entries[i].is_batch && IsRedundant(dump_.entries[i])) {
-        ++sink_.sources.back().events_skipped;
-        sink_.Count(kBatch, PlaceOf(i), dump_.entries[i].created_ns);
+      const Entry& entry = dump_.entries[i];
+      if (entry.is_batch && IsRedundant(entry)) {
+        Skip(kBatch, i);
+      } else if (joined_.Tells(entry)) {
+        Skip(kTold, i);
       } else {
-        WriteEntry(dump_.entries[i], i);
+        WriteEntry(entry, i);
       }
     }
     for (const auto& [name, count] : dump_.oddities) {
@@ -127,6 +125,20 @@ class Writer {
   }
 
  private:
+  // Row id of the communicator of a group: the trace's own, or a new one.
+  int64_t CommunicatorFor(size_t group) {
+    if (group < joined_.communicators.size() && joined_.communicators[group]) {
+      return *joined_.communicators[group];
+    }
+    const Group& told = dump_.groups[group];
+    return sink_.Add(CommunicatorOf(told, next_ordinals_[told.backend]++, sink_.identity.rank));
+  }
+
+  void Skip(const Oddity& why, size_t entry) {
+    ++sink_.sources.back().events_skipped;
+    sink_.Count(why, PlaceOf(entry), dump_.entries[entry].created_ns);
+  }
+
   static std::string PlaceOf(size_t entry) { return "entry " + std::to_string(entry); }
 
   // Whether a batch's entry says nothing that its calls don't. One of point-to-point calls
@@ -152,8 +164,11 @@ class Writer {
     row.shapes_id = sink_.Intern(entry.Shapes());
     row.stack_id = sink_.Intern(entry.stack);
     row.enqueue_tid = ThreadOf(entry);
-    for (const auto& time_ns : {entry.created_ns, entry.started_ns, entry.completed_ns}) {
-      WidenTo(time_ns, sink_.identity);
+    // A dump reaches over hours; what a trace covers is what its own file does.
+    if (!joined_.is_joined) {
+      for (const auto& time_ns : {entry.created_ns, entry.started_ns, entry.completed_ns}) {
+        WidenTo(time_ns, sink_.identity);
+      }
     }
     sink_.Add(std::move(row));
     ++sink_.sources.back().events_read;
@@ -171,12 +186,22 @@ class Writer {
 
   const Dump& dump_;
   TraceSink& sink_;
+  const JoinedTrace& joined_;
+  std::map<std::string, int64_t> next_ordinals_;
   std::vector<int64_t> communicators_;            // row ids, by place in dump_.groups
   std::set<std::pair<size_t, int64_t>> singles_;  // group and sequence of calls themselves
 };
 
 }  // namespace
 
-void WriteDump(const Dump& dump, TraceSink& sink) { Writer(dump, sink).Write(); }
+std::string ListText(const std::vector<int64_t>& ranks) {
+  std::string text = "[";
+  for (const int64_t rank : ranks) text += (text.size() == 1 ? "" : ",") + std::to_string(rank);
+  return text + "]";
+}
+
+void WriteDump(const Dump& dump, const JoinedTrace& joined, TraceSink& sink) {
+  Writer(dump, joined, sink).Write();
+}
 
 }  // namespace tutti::collector::importers::flight_recorder

@@ -66,8 +66,14 @@ Status ImportStream(const InputFile& file, std::string_view head, const Open& op
 Result<std::string> HeadOf(const std::string& path, const ZipMember& member) {
   TUTTI_ASSIGN_OR_RETURN(const std::unique_ptr<ByteSource> source, OpenZipMember(path, member));
   std::string head(kHeadBytes, '\0');
-  TUTTI_ASSIGN_OR_RETURN(const size_t got, source->Read(head.data(), head.size()));
-  head.resize(got);
+  size_t filled = 0;
+  while (filled < head.size()) {
+    const Result<size_t> got = source->Read(head.data() + filled, head.size() - filled);
+    if (!got.ok() && (filled == 0 || source->refused())) return got.status();
+    if (!got.ok() || *got == 0) break;
+    filled += *got;
+  }
+  head.resize(filled);
   return head;
 }
 

@@ -39,8 +39,7 @@ class MemorySnapshot : public Importer {
     }
     // A snapshot does not say whose it is; its name may.
     const std::optional<int64_t> rank = RankFromFileName(FileName(file));
-    TUTTI_ASSIGN_OR_RETURN(TraceSink* const sink,
-                           rank ? target.TraceOf(*rank, file) : target.NewTrace(file));
+    TUTTI_ASSIGN_OR_RETURN(TraceSink* const sink, TraceFor(rank, file, target));
     if (rank && sink->identity.rank_source.empty()) sink->identity.rank_source = "file name";
     schema::ImportSourceRow source;
     source.id = static_cast<int64_t>(sink->sources.size());
@@ -53,6 +52,16 @@ class MemorySnapshot : public Importer {
     }
     memory_snapshot::WriteSnapshot(document.root, plain->bytes.size(), *sink);
     return sink->status();
+  }
+
+ private:
+  // A snapshot beside the trace of a job of one process is of that process.
+  static Result<TraceSink*> TraceFor(std::optional<int64_t> rank, const InputFile& file,
+                                     ImportTarget& target) {
+    if (rank) return target.TraceOf(*rank, file);
+    TUTTI_ASSIGN_OR_RETURN(TraceSink* const only, target.OnlyTrace());
+    if (only != nullptr) return only;
+    return target.NewTrace(file);
   }
 };
 
