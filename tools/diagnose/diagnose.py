@@ -3,12 +3,14 @@
 size under `tutti record`, and compares what `tutti report` says with what was injected.
 
 Each run is appended to the results file when it is done, so that a campaign can be interrupted,
-continued and split; the table is made of whatever is in it."""
+continued and split; the table is made of whatever is in it. Recordings are kept: --rescore has
+them judged again by the analysis of today."""
 import argparse
 import json
 import pathlib
 import re
 import sys
+import tempfile
 import time
 
 import declared
@@ -28,7 +30,9 @@ def main():
     cases = [case for case in CASES if re.search(options.only, case.name)]
     if options.short:
         return run_short(programs, [case for case in cases if case.is_short])
-    if not options.table_only:
+    if options.rescore:
+        rescore(programs, cases, options)
+    elif not options.table_only:
         run_campaign(programs, cases, options)
     write_table(options)
     return 0
@@ -41,6 +45,10 @@ def parse_options():
                         help="a few large faults, kinds and ranks only; exit status 1 on a miss")
     parser.add_argument("--results", default=ROOT / "build" / "diagnosis.jsonl",
                         help="file with a line for each run (default: build/diagnosis.jsonl)")
+    parser.add_argument("--recordings", default=ROOT / "build" / "diagnosis",
+                        help="folder of what was recorded (default: build/diagnosis)")
+    parser.add_argument("--rescore", action="store_true",
+                        help="record nothing, judge all recordings again")
     parser.add_argument("--seeds", type=int, default=4, help="pairs of runs a case (4)")
     parser.add_argument("--part", default="1/1", metavar="I/N",
                         help="only every N-th pair, from the I-th, to split a campaign")
@@ -56,7 +64,8 @@ def run_short(programs, cases):
     truths = declared.declared_findings(declared.README.read_text(encoding="utf-8"))
     misses = 0
     for case in cases:
-        run = measure.measure(programs, case, seed=1, with_faults=True)
+        with tempfile.TemporaryDirectory(prefix="tutti-diagnose-") as folder:
+            run = measure.measure(programs, case, 1, True, pathlib.Path(folder, "run"))
         answer = score.named(run, truths.get(case.workload, set()) | OF_THE_MACHINE)
         is_right = answer.kind and answer.ranks
         misses += not is_right
@@ -67,7 +76,8 @@ def run_short(programs, cases):
 
 def run_campaign(programs, cases, options):
     """All seeds of all cases, one seed after the other, so that whatever was done when it stops is
-    about all of them. Of a pair the run with the fault comes first every other time."""
+    about all of them. Of a pair the run with the fault comes first every other time. A run that
+    fails is said and left out; it is tried again when the campaign is continued."""
     results = pathlib.Path(options.results)
     results.parent.mkdir(parents=True, exist_ok=True)
     done = {(run["case"], run["seed"], run["with_faults"]) for run in read_results(results)}
@@ -76,16 +86,60 @@ def run_campaign(programs, cases, options):
     pairs = pairs[part - 1 :: parts]
     deadline = time.monotonic() + 60 * options.minutes
     for number, (seed, case) in enumerate(pairs, 1):
+        missing = [kind for kind in kinds_of_run(case, seed)
+                   if (case.name, seed, kind) not in done]
+        if not missing:
+            continue
         if time.monotonic() > deadline:
             print(f"time is over: {len(pairs) - number + 1} pairs are left", flush=True)
             return
-        for with_faults in (seed % 2 == 0, seed % 2 == 1):
-            if (case.name, seed, with_faults) in done:
+        for with_faults in missing:
+            folder = recording_of(options, case, seed, with_faults)
+            try:
+                run = measure.measure(programs, case, seed, with_faults, folder)
+            except measure.RunFailed as error:
+                print(f"FAILED {error}", flush=True)
                 continue
-            run = measure.measure(programs, case, seed, with_faults)
-            with open(results, "a", encoding="utf-8") as out:
-                out.write(json.dumps(run) + "\n")
+            append(results, run)
         print(f"{number}/{len(pairs)} seed {seed}: {case.name}", flush=True)
+
+
+def kinds_of_run(case, seed):
+    """Which runs a seed of a case has, in their order: with the fault (True) and without."""
+    if not case.faults:
+        return (False,)
+    return (seed % 2 == 0, seed % 2 == 1)
+
+
+def recording_of(options, case, seed, with_faults):
+    name = re.sub(r"[^\w.:%@#-]+", "_", case.name)
+    kind = "faulty" if with_faults else "clean"
+    return pathlib.Path(options.recordings) / f"{name}.{seed}.{kind}"
+
+
+def rescore(programs, cases, options):
+    """Judges what was recorded of the cases again. Nothing else stays in the results: another
+    analysis judged it."""
+    results = pathlib.Path(options.results)
+    new = results.with_suffix(".new")
+    new.unlink(missing_ok=True)
+    count = 0
+    for case in cases:
+        for seed in range(1, options.seeds + 1):
+            for with_faults in kinds_of_run(case, seed):
+                folder = recording_of(options, case, seed, with_faults)
+                if measure.is_recorded(folder):
+                    append(new, measure.judge(programs, folder))
+                    count += 1
+    if count == 0:
+        raise SystemExit(f"{options.recordings}: nothing is recorded there")
+    new.replace(results)
+    print(f"{count} runs judged again", flush=True)
+
+
+def append(results, run):
+    with open(results, "a", encoding="utf-8") as out:
+        out.write(json.dumps(run) + "\n")
 
 
 def read_results(path):

@@ -52,9 +52,9 @@ OF_THE_MACHINE = {"cpu_contention"}
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """One fault, or several at once, in one workload."""
+    """One fault, or several at once, or none, in one workload."""
 
-    faults: tuple[str, ...]  # as --inject takes them
+    faults: tuple[str, ...]  # as --inject takes them; none: it is run clean only
     workload: str = "mnist_mlp"
     options: tuple[str, ...] = ("--steps", "60")
     ranks: int = 2
@@ -63,7 +63,8 @@ class Case:
 
     @property
     def name(self):
-        return " ".join((self.workload, *self.options, *self.faults))
+        ranks = () if self.ranks == 2 else (f"x{self.ranks}",)
+        return " ".join((self.workload, *self.options, *ranks, *self.faults))
 
     @property
     def baseline(self):
@@ -110,6 +111,8 @@ CASES = [
     Case(("log_pause:100ms", "extra_compute:10ms@1")),
     Case(("needless_barrier:20", "checkpoint_pause:100ms")),
     Case(("epoch_stall:200ms", "memory_leak:1MiB")),
+    # Nothing at all, so that enough clean runs of each workload are seen.
+    *(Case((), *workload) for workload in (MNIST, GPT)),
     # These stop the job.
     Case(("skip_collective:60s@1#10",), kill_after_s=4, is_short=True),
     Case(("skip_collective:60s@0#20",), kill_after_s=4),

@@ -7,10 +7,10 @@ import signal
 import sqlite3
 import statistics
 import subprocess
-import tempfile
 import time
 
 RUN_LIMIT_S = 120
+FACTS = "facts.json"  # of a recorded run, beside it
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,34 +23,57 @@ class RunFailed(Exception):
     """A run that should have ended well, or a report that could not be had."""
 
 
-def measure(programs, case, seed, with_faults):
-    """One run as a dictionary that JSON can hold: what was injected, by the manifest; the step
-    times; the findings in their order; the predictions of `tutti whatif`."""
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="tutti-diagnose-"))
-    try:
-        run = folder / "run"
-        began = time.monotonic()
-        status = _record(programs, case, seed, with_faults, run)
-        report = _json(programs, "report", run)
-        whatif = _json(programs, "whatif", run) if status == 0 else {"scenarios": []}
-        return {
-            "case": case.name,
-            "baseline": case.baseline,
-            "seed": seed,
-            "with_faults": with_faults,
-            "exit_status": status,
-            "took_s": round(time.monotonic() - began, 2),
-            "truth": _truth(run),
-            "events_lost": report["data_quality"]["events_lost"],
-            **_step_times(run),
-            "findings": [
-                {key: finding[key] for key in ("id", "ranks", "cost_ns", "replayed_ns", "title")}
-                for finding in report["findings"]
-            ],
-            "whatif": {row["scenario"]: row["saved_ns"] for row in whatif["scenarios"]},
-        }
-    finally:
+def measure(programs, case, seed, with_faults, folder):
+    """One run, recorded into the folder, which stays, and judged."""
+    record(programs, case, seed, with_faults, folder)
+    return judge(programs, folder)
+
+
+def record(programs, case, seed, with_faults, folder):
+    """Records one run. What an earlier one left in the folder goes."""
+    if folder.exists():
         shutil.rmtree(folder)
+    folder.mkdir(parents=True)
+    began = time.monotonic()
+    status = _record(programs, case, seed, with_faults, folder / "run")
+    facts = {
+        "case": case.name,
+        "baseline": case.baseline,
+        "seed": seed,
+        "with_faults": with_faults,
+        "exit_status": status,
+        "took_s": round(time.monotonic() - began, 2),
+    }
+    # Last, so that what has it is whole.
+    (folder / FACTS).write_text(json.dumps(facts), encoding="utf-8")
+
+
+def is_recorded(folder):
+    return (folder / FACTS).exists()
+
+
+def judge(programs, folder):
+    """A recorded run as a dictionary that JSON can hold: what was injected, by the manifest; the
+    step times; the findings in their order; the predictions of `tutti whatif`."""
+    facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
+    run = folder / "run"
+    report = _json(programs, "report", run)
+    whatif = _json(programs, "whatif", run) if facts["exit_status"] == 0 else {"scenarios": []}
+    judged = {
+        **facts,
+        "truth": _truth(run),
+        "events_lost": report["data_quality"]["events_lost"],
+        **_step_times(run),
+        "findings": [
+            {key: finding[key] for key in ("id", "ranks", "cost_ns", "replayed_ns", "title")}
+            for finding in report["findings"]
+        ],
+        "whatif": {row["scenario"]: row["saved_ns"] for row in whatif["scenarios"]},
+    }
+    # What was derived is derived again when it is judged again; kept are the rank files.
+    for path in run.glob("run.sqlite*"):
+        path.unlink()
+    return judged
 
 
 def _record(programs, case, seed, with_faults, run):
