@@ -22,4 +22,11 @@ inline uint64_t NowTicks(wire::ClockKind kind) noexcept {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
+// For deadlines, which a count of short sleeps would miss by as much as the machine is busy.
+inline int64_t MonotonicNs() noexcept {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
 }  // namespace tutti::tracer

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "tracer/core/clock.h"
 #include "tracer/core/process_info.h"
 
 namespace tutti::tracer {
@@ -20,12 +21,6 @@ namespace {
 constexpr char kGone[] = "the collector is gone";
 constexpr char kSilent[] = "the collector does not answer";
 constexpr char kGarbled[] = "the collector's answer is garbled";
-
-int64_t MonotonicNs() noexcept {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 // A descriptor that is closed at the end of its block.
 class ScopedFile {

@@ -30,8 +30,9 @@ uint32_t InternAt(Entry& entry, const uint8_t* record, size_t bytes, uint16_t of
 
 // Waits for the collector to make room; false if it does not in |patience_ns|.
 bool WaitForRoom(Entry& entry, uint32_t cells, int64_t patience_ns) noexcept {
-  for (int64_t waited_ns = 0; !entry.HasRoomFor(cells); waited_ns += kWaitNs) {
-    if (waited_ns >= patience_ns) return false;
+  const int64_t deadline_ns = MonotonicNs() + patience_ns;
+  while (!entry.HasRoomFor(cells)) {
+    if (MonotonicNs() >= deadline_ns) return false;
     const timespec pause{0, kWaitNs};
     nanosleep(&pause, nullptr);
   }

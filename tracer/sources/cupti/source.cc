@@ -10,6 +10,7 @@
 #include <ctime>
 #include <new>
 
+#include "tracer/core/clock.h"
 #include "tracer/core/entry.h"
 #include "tracer/core/note.h"
 #include "tracer/core/process_info.h"
@@ -245,7 +246,8 @@ void OnExit() {
     return;
   }
   It().exiting.store(true, std::memory_order_release);
-  for (int64_t waited_ns = 0; waited_ns < kExitDeadlineNs; waited_ns += kPollNs / 10) {
+  const int64_t deadline_ns = MonotonicNs() + kExitDeadlineNs;
+  while (MonotonicNs() < deadline_ns) {
     if (It().drained.load(std::memory_order_acquire)) return;
     SleepNs(kPollNs / 10);
   }
