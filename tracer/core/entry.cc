@@ -112,11 +112,28 @@ void PublishOwner(ThreadState& thread, uint32_t tid, uint64_t start_ticks) noexc
 
 }  // namespace
 
+// For a thread without a ring, and for one that is inside an Entry already, which is refused.
+bool Entry::EnterSlow() noexcept {
+  ThreadSlot& slot = Thread::slot;
+  if (slot.busy || (slot.epoch == epoch_ && slot.state != nullptr)) {
+    CountReentry();
+    return false;
+  }
+  slot.busy = true;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  Claim();
+  thread_ = slot.state;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  slot.busy = thread_ == nullptr;
+  return true;
+}
+
 // The first event of a thread in this session, or another one of a thread without a ring.
 void Entry::Claim() noexcept {
   ThreadSlot& slot = Thread::slot;
   if (slot.epoch != epoch_) {
     slot.epoch = epoch_;
+    slot.ready_epoch = 0;
     slot.state = nullptr;
     slot.no_ring = {};
     slot.claim_countdown = 0;
@@ -175,12 +192,12 @@ bool Entry::EmitSlow(const void* record, uint32_t cells) noexcept {
     PendingLoss& loss = thread.pending[reason];
     const wire::LossRecord told{
         HeaderOf(RecordKind::kLoss, 0, reason), loss.first_ticks, loss.last_ticks, loss.count, {}};
-    std::memcpy(CellAt(thread, position++), &told, sizeof(told));
+    std::memcpy(thread.CellAt(position++), &told, sizeof(told));
     loss = {};
   }
   const auto* bytes = static_cast<const std::byte*>(record);
   for (uint32_t i = 0; i < cells; ++i) {
-    std::memcpy(CellAt(thread, position++), bytes + i * wire::kCellBytes, wire::kCellBytes);
+    std::memcpy(thread.CellAt(position++), bytes + i * wire::kCellBytes, wire::kCellBytes);
   }
   thread.head = position;
   thread.ring->head.store(position, std::memory_order_release);
@@ -249,19 +266,18 @@ void Entry::CountReentry() noexcept {
 }
 
 uint32_t Entry::InternSlow(const char* address, size_t length) noexcept {
-  const uint32_t index = InternInTable({address, length});
+  const std::string_view text(address, length);
+  const uint32_t index = InternInTable(text);
   if (thread_ != nullptr && index != wire::kNoString && length <= wire::kMaxStringBytes) {
-    thread_->strings[CacheSlot(address)] = {address, gate_.strings.Text(index).data(),
-                                            static_cast<uint32_t>(length), index};
+    thread_->strings.Remember(address, text, gate_.strings.Text(index).data(), index);
   }
   return index;
 }
 
 uint32_t Entry::InternTextSlow(std::string_view text) noexcept {
   const uint32_t index = InternInTable(text);
-  if (thread_ != nullptr && index != wire::kNoString && IsCachedByContent(text)) {
-    thread_->strings[CacheSlot(text)] = {nullptr, gate_.strings.Text(index).data(),
-                                         static_cast<uint32_t>(text.size()), index};
+  if (thread_ != nullptr && index != wire::kNoString && StringCache::TakesText(text)) {
+    thread_->strings.Remember(nullptr, text, gate_.strings.Text(index).data(), index);
   }
   return index;
 }

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <type_traits>
 
 #include "common/wire/record.h"
 #include "common/wire/segment.h"
@@ -24,26 +25,6 @@
 #include "tracer/core/thread_state.h"
 
 namespace tutti::tracer {
-
-// Whether two texts of |length| bytes are equal. Names are short: comparing them by words in
-// place costs less than a call of memcmp.
-[[gnu::always_inline]] inline bool SameBytes(const char* a, const char* b, size_t length) noexcept {
-  constexpr size_t kWord = sizeof(uint64_t);
-  if (length < kWord || length > 64) [[unlikely]]
-    return std::memcmp(a, b, length) == 0;
-  const auto difference = [&](size_t offset) {
-    uint64_t word_a;
-    uint64_t word_b;
-    std::memcpy(&word_a, a + offset, kWord);
-    std::memcpy(&word_b, b + offset, kWord);
-    return word_a ^ word_b;
-  };
-  uint64_t differences = difference(length - kWord);  // overlaps the word before it
-  for (size_t offset = 0; offset + kWord < length; offset += kWord) {
-    differences |= difference(offset);
-  }
-  return differences == 0;
-}
 
 inline wire::RecordHeader HeaderOf(wire::RecordKind kind, uint32_t name, uint16_t flags = 0,
                                    uint8_t cells = 1) noexcept {
@@ -66,7 +47,28 @@ struct EndedSpan {
 };
 
 class Entry {
+  // Stands in for another Entry, which holds the thread.
+  Entry(Gate& gate, uint32_t epoch, ThreadState* thread) noexcept
+      : gate_(gate), epoch_(epoch), thread_(thread) {}
+
  public:
+  // Does |slow(Entry&)| with a stand-in for this Entry: for rare work in functions that are not
+  // inlined, beside a fast way. If that handed this Entry's own
+  // address to a function, the compiler would have to keep its fields in memory from the
+  // beginning, and everything would wait for stores to be read again.
+  template <typename Slow>
+  [[gnu::always_inline]] auto Aside(const Slow& slow) noexcept {
+    Entry aside(gate_, epoch_, thread_);
+    if constexpr (std::is_void_v<decltype(slow(aside))>) {
+      slow(aside);
+      thread_ = aside.thread_;
+    } else {
+      const auto result = slow(aside);
+      thread_ = aside.thread_;
+      return result;
+    }
+  }
+
   // Valid if this process is a rank, the collector wants at least one of |capture_bits|
   // (or they are kCaptureAlways), and this thread is not in an Entry already. An event
   // refused for the last reason is counted (LossReason::kReentered).
@@ -75,21 +77,23 @@ class Entry {
     if (epoch_ == 0) return;
     if (capture_bits != kCaptureAlways && !Captures(capture_bits)) return;
     ThreadSlot& slot = Thread::slot;
-    if (slot.busy) [[unlikely]] {
-      CountReentry();
+    if (slot.ready_epoch != epoch_) [[unlikely]] {
+      valid_ = Aside([](Entry& aside) { return aside.EnterSlow(); });
       return;
     }
-    slot.busy = true;
+    slot.ready_epoch = 0;
     std::atomic_signal_fence(std::memory_order_seq_cst);
     valid_ = true;
-    if (slot.epoch != epoch_ || slot.state == nullptr) [[unlikely]] {
-      Claim();
-    }
     thread_ = slot.state;
   }
   ~Entry() {
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (valid_) Thread::slot.busy = false;
+    if (!valid_) return;
+    if (thread_ != nullptr) [[likely]] {
+      Thread::slot.ready_epoch = epoch_;
+    } else {
+      Thread::slot.busy = false;
+    }
   }
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
@@ -118,14 +122,13 @@ class Entry {
   requires wire::kIsOneCell<Record>
   [[gnu::always_inline]] bool EmitInPlace(const Fill& fill) noexcept {
     ThreadState* const thread = thread_;
-    if (thread == nullptr || thread->pending_mask != 0 ||
-        thread->head - thread->tail_seen >= thread->capacity_cells) [[unlikely]] {
+    if (thread == nullptr || !thread->CanWriteCell()) [[unlikely]] {
       Record record;
       fill(record);
-      return EmitSlow(&record, 1);
+      return Aside([&](Entry& aside) { return aside.EmitSlow(&record, 1); });
     }
-    fill(*reinterpret_cast<Record*>(CellAt(*thread, thread->head)));
-    thread->ring->head.store(++thread->head, std::memory_order_release);  // publishes the cell
+    fill(*reinterpret_cast<Record*>(thread->NextCell()));
+    thread->PublishCell();
     return true;
   }
 
@@ -138,7 +141,9 @@ class Entry {
 
   // The same for a record of |cells| (at most wire::kMaxRecordCells) cells, whose header
   // says so.
-  bool EmitCells(const void* record, uint32_t cells) noexcept { return EmitSlow(record, cells); }
+  bool EmitCells(const void* record, uint32_t cells) noexcept {
+    return Aside([&](Entry& aside) { return aside.EmitSlow(record, cells); });
+  }
 
   // Whether a record of |cells| would be taken now; if not, nothing is counted. For threads of our
   // own, which can wait until it is.
@@ -149,26 +154,23 @@ class Entry {
   // that come again from the same place. |address| needs no terminator.
   uint32_t Intern(const char* address, size_t length) noexcept {
     if (thread_ != nullptr) [[likely]] {
-      const CachedString& cached = thread_->strings[CacheSlot(address)];
-      if (cached.address == address && cached.length == length && length != 0 &&
-          SameBytes(cached.stored, address, length)) {
-        return cached.index;
-      }
+      const CachedString* const cached = thread_->strings.FindAt({address, length});
+      if (cached != nullptr) [[likely]]
+        return cached->index;
     }
-    return InternSlow(address, length);
+    return Aside([&](Entry& aside) { return aside.InternSlow(address, length); });
   }
   uint32_t Intern(std::string_view text) noexcept { return Intern(text.data(), text.size()); }
 
   // The same for text that is made anew each time: remembered by its bytes, if they are
   // neither few nor many.
   uint32_t InternText(std::string_view text) noexcept {
-    if (thread_ != nullptr && IsCachedByContent(text)) [[likely]] {
-      const CachedString& cached = thread_->strings[CacheSlot(text)];
-      if (cached.length == text.size() && SameBytes(cached.stored, text.data(), text.size())) {
-        return cached.index;
-      }
+    if (thread_ != nullptr && StringCache::TakesText(text)) [[likely]] {
+      const CachedString* const cached = thread_->strings.FindText(text);
+      if (cached != nullptr) [[likely]]
+        return cached->index;
     }
-    return InternTextSlow(text);
+    return Aside([&](Entry& aside) { return aside.InternTextSlow(text); });
   }
 
   // Opens a span on this thread's stack, where the collector finds it if the process dies.
@@ -180,13 +182,11 @@ class Entry {
     if (thread == nullptr || thread->depth >= wire::kOpenSpanDepth) [[unlikely]] {
       wire::OpenSpan span;
       fill(span);
-      return BeginSpanSlow(span);
+      return Aside([&](Entry& aside) { return aside.BeginSpanSlow(span); });
     }
-    // Where its record will be written: fetched meanwhile, the end need not wait for the line,
-    // which the collector's core may hold. As a prefetch for writing it would cost more here.
-    __builtin_prefetch(CellAt(*thread, thread->head));
+    thread->FetchNextCell();
     fill(thread->ring->open_spans[thread->depth]);
-    thread->ring->open_depth.store(++thread->depth, std::memory_order_release);
+    thread->StoreOpenDepth(thread->depth + 1);
   }
 
   // The same for a span that exists already.
@@ -202,14 +202,13 @@ class Entry {
     ThreadState* const thread = thread_;
     if (thread == nullptr || thread->depth == 0 || thread->depth > wire::kOpenSpanDepth)
         [[unlikely]] {
-      return EndSpanSlow(identity);
+      return Aside([&](Entry& aside) { return aside.EndSpanSlow(identity); });
     }
     const uint32_t below = thread->depth - 1;
     const wire::OpenSpan& top = thread->ring->open_spans[below];
     if (top.identity != identity) [[unlikely]]
-      return EndSpanSlow(identity);
-    thread->depth = below;
-    thread->ring->open_depth.store(below, std::memory_order_release);
+      return Aside([&](Entry& aside) { return aside.EndSpanSlow(identity); });
+    thread->StoreOpenDepth(below);
     return {EndedSpan::Outcome::kFound, static_cast<uint16_t>(below), &top};
   }
 
@@ -222,32 +221,9 @@ class Entry {
   void CountLoss(wire::LossReason reason, uint64_t count = 1) noexcept;
 
  private:
-  static std::byte* CellAt(const ThreadState& thread, uint64_t position) noexcept {
-    return thread.cells + (position & (thread.capacity_cells - 1)) * wire::kCellBytes;
-  }
-  static uint32_t CacheSlot(const char* address) noexcept {
-    const auto bits = reinterpret_cast<uintptr_t>(address);
-    return static_cast<uint32_t>((bits ^ bits >> 9) & (kStringCacheEntries - 1));
-  }
-
+  bool EnterSlow() noexcept;
   void Claim() noexcept;
   void CountReentry() noexcept;
-  static bool IsCachedByContent(std::string_view text) noexcept {
-    return text.size() >= sizeof(uint64_t) && text.size() <= 64;
-  }
-  static uint32_t CacheSlot(std::string_view text) noexcept {
-    const auto word = [&](size_t offset) {
-      uint64_t bits;
-      std::memcpy(&bits, text.data() + offset, sizeof(bits));
-      return bits;
-    };
-    const size_t last = text.size() - sizeof(uint64_t);
-    const uint64_t mixed =
-        (word(0) ^ word(last) << 1 ^ word(last / 2) << 2 ^ text.size()) * 0x9e3779b97f4a7c15;
-    static_assert(kStringCacheEntries == 512);
-    return static_cast<uint32_t>(mixed >> (64 - 9));
-  }
-
   void EmitThread() noexcept;
   bool EmitSlow(const void* record, uint32_t cells) noexcept;
   bool HasRoom(uint32_t cells) noexcept;

@@ -27,10 +27,12 @@ void ReleaseRing(void*) noexcept {
   const uint32_t epoch = CurrentGate().epoch.load(std::memory_order_acquire);
   ThreadSlot& slot = Thread::slot;
   ThreadState* const thread = slot.state;
-  // An epoch that differs: the slot is a copy of the parent's, in a forked child.
-  if (epoch == 0 || slot.epoch != epoch || thread == nullptr || slot.busy || thread->depth != 0) {
+  // An epoch that differs: it owns no ring, or the slot is a copy of the parent's, in a forked
+  // child.
+  if (epoch == 0 || slot.ready_epoch != epoch || thread->depth != 0) {
     return;
   }
+  slot.ready_epoch = 0;
   slot.state = nullptr;
   slot.claim_countdown = 0;
   // No thread any more; in this order the collector never sees a claimed ring whose thread is gone

@@ -1,11 +1,13 @@
 #include "tracer/sources/torch/operators.h"
 
 #include <cstddef>
+#include <cstring>
 #include <iterator>
 #include <new>
 #include <string_view>
 
 #include "tracer/core/entry.h"
+#include "tracer/core/quick_span.h"
 #include "tracer/core/session.h"
 #include "tracer/sources/torch/collectives.h"
 #include "tracer/sources/torch/record.h"
@@ -49,53 +51,59 @@ void MakeContexts() noexcept {
 }
 
 // Whether what a candidate does shows that it trains: a backward pass or a collective.
-bool IsTraining(const Record& record) noexcept {
+bool IsTraining(Record record) noexcept {
   return record.ScopeNumber() == kScopeBackwardFunction || record.Name().starts_with(kC10dPrefix) ||
          record.Name() == "record_param_comms";
 }
 
 // For a process that is no rank (yet). True if this made it one.
-[[gnu::noinline]] bool PromoteIfTraining(const Record& record) noexcept {
+[[gnu::noinline]] bool PromoteIfTraining(Record record) noexcept {
   return IsCandidate() && IsTraining(record) &&
          Promote(record.ScopeNumber() == kScopeBackwardFunction ? "backward"
                                                                 : record.Name().data());
 }
 
-uint32_t InternName(Entry& entry, const Record& record) noexcept {
+uint32_t InternName(Entry& entry, Record record) noexcept {
   return record.HasSchema() ? entry.Intern(record.Name()) : entry.InternText(record.Name());
 }
 
-uint32_t InternShapes(Entry& entry, const Record& record) noexcept {
-  if (!entry.Captures(wire::kCaptureShapes) || record.InputCount() == 0) [[likely]] {
+uint32_t InternShapes(Entry& entry, Record record) noexcept {
+  if (!entry.Captures(wire::kCaptureShapes) || record.InputCount() == 0) {
     return wire::kNoString;
   }
   char buffer[kShapesBytes];
   return entry.InternText(WriteShapes(TheSource().tensors, record, buffer));
 }
 
-Context* BeginSpan(Entry& entry, const Record& record) noexcept {
+// All but the time it begins.
+[[gnu::always_inline]] inline void FillSpan(wire::OpenSpan& span, Record record, uint32_t name,
+                                            uint32_t shapes) noexcept {
+  span.identity = record.identity();
+  span.name = name;
+  span.kind = static_cast<uint8_t>(wire::RecordKind::kCpuOp);
+  span.scope = record.ScopeNumber();
+  span.flags = 0;
+  span.aux = 0;
+  span.domain = 0;
+  span.category = shapes;
+  span.aux2 = 0;
+}
+
+Context* BeginSpan(Entry& entry, Record record) noexcept {
   if (record.Name().starts_with(kC10dPrefix)) [[unlikely]] {
     OnCollectiveOperator(record.Name(), record.identity());
   }
   const uint32_t name = InternName(entry, record);
   const uint32_t shapes = InternShapes(entry, record);
   entry.BeginSpanInPlace([&](wire::OpenSpan& span) {
-    span.identity = record.identity();
-    span.name = name;
-    span.kind = static_cast<uint8_t>(wire::RecordKind::kCpuOp);
-    span.scope = record.ScopeNumber();
-    span.flags = 0;
-    span.aux = 0;
-    span.domain = 0;
-    span.category = shapes;
-    span.aux2 = 0;
+    FillSpan(span, record, name, shapes);
     span.begin_ticks = entry.Now();  // last: what was done until here is not the operator's
   });
   return ContextOf<Context::Kind::kSpan>();
 }
 
 // One that says by itself that it may end elsewhere: never on this thread's stack.
-Context* BeginAsync(Entry& entry, const Record& record) noexcept {
+Context* BeginAsync(Entry& entry, Record record) noexcept {
   const uint32_t name = InternName(entry, record);
   const uint32_t shapes = InternShapes(entry, record);
   entry.Emit(wire::AsyncBeginRecord{.header = HeaderOf(wire::RecordKind::kAsyncBegin, name),
@@ -112,24 +120,23 @@ Context* BeginAsync(Entry& entry, const Record& record) noexcept {
   return ContextOf<Context::Kind::kAsync>();
 }
 
-void EmitOperator(Entry& entry, const Record& record, const EndedSpan& ended,
-                  uint64_t end_ticks) noexcept {
-  entry.EmitInPlace<wire::CpuOpRecord>([&](wire::CpuOpRecord& op) {
-    op.header = HeaderOf(wire::RecordKind::kCpuOp, ended.span->name);
-    op.begin_ticks = ended.span->begin_ticks;
-    op.end_ticks = end_ticks;
-    op.sequence_nr = record.SequenceNr();
-    op.torch_tid = record.ThreadId();
-    op.forward_tid = record.ForwardThreadId();
-    op.shapes = ended.span->category;
-    op.depth = ended.depth;
-    op.scope = ended.span->scope;
-    op.reserved0 = 0;
-    op.reserved1 = 0;
-  });
+[[gnu::always_inline]] inline void FillOperator(wire::CpuOpRecord& op, Record record,
+                                                const wire::OpenSpan& span, uint16_t depth,
+                                                uint64_t end_ticks) noexcept {
+  op.header = HeaderOf(wire::RecordKind::kCpuOp, span.name);
+  op.begin_ticks = span.begin_ticks;
+  op.end_ticks = end_ticks;
+  op.sequence_nr = record.SequenceNr();
+  op.torch_tid = record.ThreadId();
+  op.forward_tid = record.ForwardThreadId();
+  op.shapes = span.category;
+  op.depth = depth;
+  op.scope = span.scope;
+  op.reserved0 = 0;
+  op.reserved1 = 0;
 }
 
-void EmitAsyncEnd(Entry& entry, const Record& record, uint64_t end_ticks) noexcept {
+void EmitAsyncEnd(Entry& entry, Record record, uint64_t end_ticks) noexcept {
   entry.Emit(wire::AsyncEndRecord{.header = HeaderOf(wire::RecordKind::kAsyncEnd, 0),
                                   .ticks = end_ticks,
                                   .identity = record.identity(),
@@ -143,7 +150,7 @@ void EmitAsyncEnd(Entry& entry, const Record& record, uint64_t end_ticks) noexce
 
 // |begin| makes the context of what starts here; the first sign of training makes the process
 // a rank, which records that sign already.
-template <Context* (*begin)(Entry&, const Record&) noexcept>
+template <Context* (*begin)(Entry&, Record) noexcept>
 void* OnStart(void** context, const void* record_function) noexcept {
   const Record record(record_function);
   *context = nullptr;
@@ -161,7 +168,7 @@ void* OnStart(void** context, const void* record_function) noexcept {
   return context;
 }
 
-void OnOperatorEnd(const void* record_function, void* context) noexcept {
+void OnSpanEnd(const void* record_function, void* context) noexcept {
   if (context == nullptr) {
     return;
   }
@@ -173,13 +180,61 @@ void OnOperatorEnd(const void* record_function, void* context) noexcept {
   const Record record(record_function);
   const EndedSpan ended = entry.EndSpan(record.identity());
   if (ended.outcome == EndedSpan::Outcome::kFound) {
-    EmitOperator(entry, record, ended, now);
+    entry.EmitInPlace<wire::CpuOpRecord>(
+        [&](wire::CpuOpRecord& op) { FillOperator(op, record, *ended.span, ended.depth, now); });
   } else if (ended.outcome == EndedSpan::Outcome::kElsewhere) {
     EmitAsyncEnd(entry, record, now);
   }
 }
 
-Context* BeginRange(Entry& entry, const Record& record) noexcept {
+// kC10dPrefix as the first bytes of a word.
+constexpr uint64_t kC10dWord = [] {
+  uint64_t word = 0;
+  for (size_t i = kC10dPrefix.size(); i > 0; --i) {
+    word = word << 8 | static_cast<unsigned char>(kC10dPrefix[i - 1]);
+  }
+  return word;
+}();
+
+// Whether the operator is one that a collective begins with. All of their names are longer than a
+// word.
+bool IsCollective(std::string_view name) noexcept {
+  uint64_t word;
+  static_assert(kC10dPrefix.size() < sizeof(word));
+  if (name.size() < sizeof(word)) [[unlikely]]
+    return false;
+  std::memcpy(&word, name.data(), sizeof(word));
+  constexpr uint64_t kMask = (uint64_t{1} << (8 * kC10dPrefix.size())) - 1;
+  return (word & kMask) == kC10dWord;
+}
+
+// The two of an operator: what is usual by itself, everything else above.
+void* OnOperatorStart(void** context, const void* record_function) noexcept {
+  const Record record(record_function);
+  if (!record.HasSchema() || IsCollective(record.SchemaName())) [[unlikely]] {
+    return OnStart<BeginSpan>(context, record_function);
+  }
+  const bool is_begun = QuickBeginSpan(
+      wire::kCaptureTorch | wire::kCaptureShapes, wire::kCaptureTorch, record.SchemaName(),
+      [&](wire::OpenSpan& span, uint32_t name) { FillSpan(span, record, name, wire::kNoString); });
+  if (!is_begun) [[unlikely]] {
+    return OnStart<BeginSpan>(context, record_function);
+  }
+  *context = ContextOf<Context::Kind::kSpan>();
+  return context;
+}
+
+void OnOperatorEnd(const void* record_function, void* context) noexcept {
+  const Record record(record_function);
+  const auto fill = [&](wire::CpuOpRecord& op, const wire::OpenSpan& span, uint16_t depth,
+                        uint64_t now) { FillOperator(op, record, span, depth, now); };
+  if (context == nullptr || !QuickEndSpan<wire::CpuOpRecord>(record.identity(), fill))
+      [[unlikely]] {
+    OnSpanEnd(record_function, context);
+  }
+}
+
+Context* BeginRange(Entry& entry, Record record) noexcept {
   if (record.Name().starts_with(kGlooPrefix)) {
     switch (OnCollectiveStart(entry, record)) {
       case CollectiveRole::kWork:
@@ -199,7 +254,7 @@ void OnRangeEnd(const void* record_function, void* context) noexcept {
   }
   const Context::Kind kind = static_cast<Context*>(context)->kind();
   if (kind == Context::Kind::kSpan) {
-    return OnOperatorEnd(record_function, context);
+    return OnSpanEnd(record_function, context);
   }
   Entry entry(kCaptureAlways);
   if (!entry) {
@@ -231,7 +286,7 @@ constexpr Scope kOperatorScopes[] = {
 
 void RegisterCallbacks(const Library& library) noexcept {
   MakeContexts();
-  GlobalCallback operators = {&OnStart<BeginSpan>, &OnOperatorEnd, 1.0, {}, false, false, false};
+  GlobalCallback operators = {&OnOperatorStart, &OnOperatorEnd, 1.0, {}, false, false, false};
   for (const Scope scope : kOperatorScopes) {
     operators.scopes[scope] = true;
   }

@@ -23,11 +23,12 @@ class Record {
 
   // The operator's or range's name; zero-terminated behind its end.
   std::string_view Name() const noexcept {
-    const void* text = HasSchema()
-                           ? Load<const char*>(record_function::kName) + function_schema::kName
-                           : static_cast<const char*>(object_) + record_function::kName;
-    return {LoadField<const char*>(text, std_string::kData),
-            LoadField<uint64_t>(text, std_string::kLength)};
+    return HasSchema() ? SchemaName()
+                       : StringAt(static_cast<const char*>(object_) + record_function::kName);
+  }
+  // The same where HasSchema().
+  std::string_view SchemaName() const noexcept {
+    return StringAt(Load<const char*>(record_function::kName) + function_schema::kName);
   }
 
   uint8_t ScopeNumber() const noexcept { return Load<uint8_t>(record_function::kScope); }
@@ -44,6 +45,11 @@ class Record {
   uint64_t InputCount() const noexcept { return Load<uint64_t>(record_function::kInputCount); }
 
  private:
+  static std::string_view StringAt(const char* text) noexcept {
+    return {LoadField<const char*>(text, std_string::kData),
+            LoadField<uint64_t>(text, std_string::kLength)};
+  }
+
   template <typename T>
   T Load(size_t offset) const noexcept {
     return LoadField<T>(object_, offset);
