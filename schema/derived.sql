@@ -556,7 +556,7 @@ CREATE TABLE straggler (
   caused_wait_ns INTEGER NOT NULL, -- exposed wait for it, summed over the other ranks
   cost_ns       INTEGER NOT NULL,  -- bound of its cost per step: mean over steps of step_lateness.cost_ns
   net_cost_ns   INTEGER NOT NULL,  -- the same less the cost of the median other rank in each step: what is not common jitter
-  noise_ns      INTEGER NOT NULL,  -- three standard errors of net_cost_ns over batches of steps
+  noise_ns      INTEGER NOT NULL,  -- by which net_cost_ns may be off by chance (batches of steps)
   cause         TEXT,              -- part of its breakdown that is longest against the median of the others, NULL none is longer
   cause_ns      INTEGER            -- by how much per step, NULL none
 ) STRICT;

@@ -172,6 +172,30 @@ TEST(Catalogue, PausesAreChargedOnce) {
   EXPECT_EQ(derived.Query("SELECT cost_ns BETWEEN 6200000 AND 6800000 FROM finding"), "1");
 }
 
+// The same steps, but in them the training thread is ready to run and waits for 45 ms of the 50.
+TEST(Catalogue, WaitingForACoreIsNoPauseOfTheProgram) {
+  for (const int64_t delay_ns : {45'000'000, 5'000'000}) {
+    TraceBuilder rank(0, 1, 1000);
+    int64_t t = 0;
+    for (int64_t step = 0; step < kSteps; ++step) {
+      const int64_t pause = step % 8 == 7 ? 50'000 : 0;
+      rank.Step(step, t, t + kStepUs + pause).Op("aten::mm", t, t + kStepUs - 500);
+      t += kStepUs + pause;
+    }
+    RunFolder run;
+    run.Add(rank);
+    run.Execute("rank-00000.sqlite",
+                "INSERT INTO counter VALUES (1, 'process.main_run_delay', 'ns', 'cumulative', '',"
+                " NULL)");
+    run.Execute("rank-00000.sqlite", "INSERT INTO counter_sample SELECT 1, begin_ns, " +
+                                         std::to_string(delay_ns) + " * (number / 8) FROM step");
+    run.Execute("rank-00000.sqlite", "INSERT INTO counter_sample SELECT 1, max(end_ns), " +
+                                         std::to_string(delay_ns) + " * 5 FROM step");
+    EXPECT_EQ(Derived(run).Query("SELECT count(*) FROM finding WHERE kind = 'pauses'"),
+              delay_ns == 5'000'000 ? "1" : "0");
+  }
+}
+
 // Four checkpoints of 30 ms in 40 steps.
 TEST(Catalogue, StepsThatWriteACheckpoint) {
   TraceBuilder rank(0, 1, 1000);
@@ -263,6 +287,33 @@ TEST(Catalogue, PipelineStagesThatStandIdle) {
   EXPECT_EQ(derived.Query("SELECT title LIKE '%stage 1 computes longest, 5.00 ms'"
                           " FROM finding WHERE kind = 'pipeline_bubble'"),
             "1");
+  // Stages of 4 ms each would do the same.
+  EXPECT_EQ(derived.Query("SELECT cost_ns, rank, cause FROM finding AS f JOIN finding_rank AS r"
+                          " ON r.finding_id = f.id WHERE kind = 'pipeline_imbalance'"),
+            "1000000|1|compute");
+}
+
+// All-to-alls of 3 ms in which rank 1 has `bytes` to send, rank 0 1 MiB.
+TEST(Catalogue, AllToAllsOfWhichOneRankHasMost) {
+  for (const int64_t bytes : {3 << 20, 9 << 17}) {  // 1.5 and 1.06 times the mean
+    RunFolder run;
+    for (int64_t number : {0, 1}) {
+      TraceBuilder rank(number, 2, 1000);
+      rank.Communicator(1, "ep", {0, 1});
+      for (int64_t step = 0; step < kSteps; ++step) {
+        const int64_t t = step * kStepUs;
+        rank.Op("aten::mm", t, t + 6900).Step(step, t, t + kStepUs);
+        rank.Collective("all_to_all", step, t + 6900, t + 6900, t + 9900,
+                        number == 1 ? bytes : 1 << 20);
+      }
+      run.Add(rank);
+    }
+    const Derived derived(run);
+    // 3 ms * (1 - 2 / 3).
+    EXPECT_EQ(derived.Query("SELECT cost_ns, rank FROM finding AS f JOIN finding_rank AS r"
+                            " ON r.finding_id = f.id WHERE kind = 'skewed_experts'"),
+              bytes == 3 << 20 ? "1000000|1" : "");
+  }
 }
 
 // Kernels of 5 ms, then 2 MiB over Gloo for 4 ms.
@@ -360,6 +411,63 @@ TEST(Catalogue, AForwardThatRunsAgainInBackward) {
                     std::to_string(builds_graph) + " THEN NULL ELSE id END");
     EXPECT_EQ(Derived(run).Query("SELECT kind, cost_ns FROM finding"),
               builds_graph ? "recompute|1500000" : "");
+  }
+}
+
+// The same operator between two backward functions: it is of another micro-batch.
+TEST(Catalogue, AForwardBetweenBackwardsIsNoneThatRunsAgain) {
+  TraceBuilder rank(0, 1, 1000);
+  for (int64_t step = 0; step < kSteps; ++step) {
+    const int64_t t = step * kStepUs;
+    rank.Op("aten::mm", t, t + 5000).Backward("MmBackward0", t + 5000, t + 6000);
+    rank.Op("aten::addmm", t + 6000, t + 7500).Backward("MmBackward0", t + 7500, t + 9000);
+    rank.Step(step, t, t + kStepUs);
+  }
+  RunFolder run;
+  run.Add(rank);
+  run.Execute("rank-00000.sqlite", "UPDATE cpu_op SET sequence_nr = id");
+  EXPECT_EQ(Derived(run).Query("SELECT kind FROM finding"), "");
+}
+
+// Rank 1 computes 2 ms longer. If it waits as long for a core, it only got less of the machine.
+TEST(Catalogue, WhoWaitsForACoreIsNoStraggler) {
+  for (const int64_t delay_ns : {0, 1'900'000}) {
+    RunFolder run;
+    for (int64_t number = 0; number < 2; ++number) {
+      TraceBuilder rank(number, 2, 1000);
+      for (int64_t step = 0; step < kSteps; ++step) {
+        const int64_t t = step * kStepUs;
+        const int64_t compute = number == 1 ? 9000 : 7000;
+        rank.Step(step, t, t + kStepUs).Op("aten::mm", t, t + compute);
+        rank.AllReduce(step, t + compute, t + compute, t + 9500, 64);
+      }
+      run.Add(rank);
+    }
+    Count(run, 1, "process.main_run_delay", delay_ns);
+    const Derived derived(run);
+    EXPECT_EQ(derived.Query("SELECT kind, cause FROM finding"),
+              delay_ns == 0 ? "straggler|compute" : "");
+  }
+}
+
+// 0.8 ms of 10 that rank 1 waits for input, while rank 0 computes as much longer.
+TEST(Catalogue, ASmallCostThatAReplayDoesNotConfirmIsNone) {
+  for (const int64_t wait : {0, 800}) {
+    RunFolder run;
+    for (int64_t number = 0; number < 2; ++number) {
+      const int64_t own = number == 1 ? 800 : wait;
+      TraceBuilder rank(number, 2, 1000);
+      for (int64_t step = 0; step < kSteps; ++step) {
+        const int64_t t = step * kStepUs;
+        rank.Step(step, t, t + kStepUs);
+        if (own > 0) rank.DataWait(t, t + own, 0);
+        rank.Op("aten::mm", t + own, t + 9600);
+        rank.AllReduce(step, t + 9600, t + 9600, t + 9900, 64);
+      }
+      run.Add(rank);
+    }
+    EXPECT_EQ(Derived(run).Query("SELECT kind, cost_ns FROM finding"),
+              wait == 0 ? "" : "input_wait|800000");
   }
 }
 

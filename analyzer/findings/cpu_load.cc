@@ -12,8 +12,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "analyzer/findings/rank_counters.h"
 #include "analyzer/findings/rule.h"
-#include "analyzer/input/counter_series.h"
 
 namespace tutti::analyzer {
 namespace {
@@ -50,42 +50,8 @@ constexpr std::array kKinds = {
         "mmap_threshold and trim_threshold in GLIBC_TUNABLES"},
 };
 
-// A counter of every rank, by place of the rank in the facts.
-using Series = std::vector<std::vector<CounterPoint>>;
-
-Result<Series> ReadSeries(RunContext& context, const FindingFacts& facts, const std::string& name) {
-  Series series;
-  for (const schema::RankRow& rank : facts.ranks) {
-    TUTTI_ASSIGN_OR_RETURN(auto points, ReadCounter(context, rank, name));
-    series.push_back(std::move(points));
-  }
-  return series;
-}
-
-// Rate of the counter in each step of a rank, times `scale` times the length of the step.
-double InStep(const std::vector<CounterPoint>& points, const schema::StepWindowRow& window) {
-  const int64_t middle_ns = window.begin_ns + window.step_ns / 2;
-  return RateAt(points, middle_ns) * static_cast<double>(window.step_ns) / 1e9;
-}
-
-// Mean over the steps that count, by place of the rank.
-std::vector<double> MeanOfRanks(const FindingFacts& facts, const Series& series) {
-  std::vector<double> means(series.size(), 0);
-  for (size_t rank = 0; rank < series.size(); ++rank) {
-    double count = 0;
-    for (const schema::RunStepRow& step : facts.counted.steps) {
-      const auto window = facts.windows.find({step.step, facts.ranks[rank].rank});
-      if (window == facts.windows.end()) continue;
-      means[rank] += InStep(series[rank], window->second);
-      count += 1;
-    }
-    if (count > 0) means[rank] /= count;
-  }
-  return means;
-}
-
 // Per step: the most of any rank that `counts`.
-std::vector<double> MostPerStep(const FindingFacts& facts, const Series& series,
+std::vector<double> MostPerStep(const FindingFacts& facts, const RankCounters& series,
                                 const std::vector<bool>& counts) {
   std::vector<double> most;
   for (const schema::RunStepRow& step : facts.counted.steps) {
@@ -93,7 +59,7 @@ std::vector<double> MostPerStep(const FindingFacts& facts, const Series& series,
     for (size_t rank = 0; rank < series.size(); ++rank) {
       const auto window = facts.windows.find({step.step, facts.ranks[rank].rank});
       if (!counts[rank] || window == facts.windows.end()) continue;
-      value = std::max(value, std::min(InStep(series[rank], window->second),
+      value = std::max(value, std::min(GrowthInStep(series[rank], window->second),
                                        static_cast<double>(window->second.step_ns)));
     }
     most.push_back(value);
@@ -122,14 +88,16 @@ void AddWindows(const FindingFacts& facts, std::span<const double> per_step, int
 
 Status FindContention(RunContext& context, const FindingFacts& facts,
                       std::vector<FindingDraft>& drafts) {
-  TUTTI_ASSIGN_OR_RETURN(const Series delays, ReadSeries(context, facts, "process.main_run_delay"));
+  TUTTI_ASSIGN_OR_RETURN(const RankCounters delays,
+                         ReadRankCounters(context, facts, "process.main_run_delay"));
   const std::vector<double> per_step =
       MostPerStep(facts, delays, std::vector<bool>(delays.size(), true));
   const CostOfSteps cost = CostOver(facts, per_step);
   const double least = kMinWaitShare * static_cast<double>(facts.step_mean_ns);
   if (!IsWorthwhile(facts, cost) || static_cast<double>(cost.cost_ns) < least) return OkStatus();
-  TUTTI_ASSIGN_OR_RETURN(const Series used, ReadSeries(context, facts, "process.cpu_user"));
-  const std::vector<double> cores = MeanOfRanks(facts, used);
+  TUTTI_ASSIGN_OR_RETURN(const RankCounters used,
+                         ReadRankCounters(context, facts, "process.cpu_user"));
+  const std::vector<double> cores = MeanGrowthInSteps(facts, used);
   const double most = *std::max_element(cores.begin(), cores.end());
   const bool is_own = most >= kOwnCores * static_cast<double>(facts.step_mean_ns);
   FindingDraft draft = DraftOf(kKinds[0], facts, cost);
@@ -168,8 +136,9 @@ Result<double> LargeBytesPerStep(RunContext& context, const FindingFacts& facts,
 
 Status FindChurn(RunContext& context, const FindingFacts& facts,
                  std::vector<FindingDraft>& drafts) {
-  TUTTI_ASSIGN_OR_RETURN(const Series faults, ReadSeries(context, facts, "process.minor_faults"));
-  const std::vector<double> pages = MeanOfRanks(facts, faults);
+  TUTTI_ASSIGN_OR_RETURN(const RankCounters faults,
+                         ReadRankCounters(context, facts, "process.minor_faults"));
+  const std::vector<double> pages = MeanGrowthInSteps(facts, faults);
   std::vector<bool> churns(facts.ranks.size(), false);
   std::vector<int64_t> ranks;
   double most_bytes = 0;
@@ -182,7 +151,8 @@ Status FindChurn(RunContext& context, const FindingFacts& facts,
     most_bytes = std::max(most_bytes, bytes);
   }
   if (ranks.empty()) return OkStatus();
-  TUTTI_ASSIGN_OR_RETURN(const Series system, ReadSeries(context, facts, "process.cpu_system"));
+  TUTTI_ASSIGN_OR_RETURN(const RankCounters system,
+                         ReadRankCounters(context, facts, "process.cpu_system"));
   const std::vector<double> per_step = MostPerStep(facts, system, churns);
   const CostOfSteps cost = CostOver(facts, per_step);
   if (!IsWorthwhile(facts, cost)) return OkStatus();

@@ -95,7 +95,8 @@ Status FindImbalance(RunContext& context, const FindingFacts& facts,
   if (sums.n == 0 || sums.spread / sums.n < kLeastSpread) return OkStatus();
   if (sums.Correlation() < kLeastCorrelation) return OkStatus();
   const CostOfSteps cost = CostOver(facts, per_step);
-  if (!IsWorthwhile(facts, cost)) return OkStatus();
+  const std::optional<int64_t> replayed_ns = facts.SavedBy("no-stragglers");
+  if (!IsWorthwhile(facts, cost, replayed_ns)) return OkStatus();
   FindingDraft draft = DraftOf(kKinds[0], facts, cost);
   draft.row.title = "batches of the ranks differ by " + Percent(sums.spread / sums.n) +
                     " of their mean, and the rank with most computes " + Duration(cost.cost_ns) +
@@ -103,7 +104,7 @@ Status FindImbalance(RunContext& context, const FindingFacts& facts,
   draft.ranks = RanksWithMore(facts, deviations, sums.spread / sums.n);
   draft.row.cause = "compute";
   draft.row.advice = kKinds[0].advice;
-  draft.row.replayed_ns = facts.SavedBy("no-stragglers");
+  draft.row.replayed_ns = replayed_ns;
   AddStepEvidence(
       facts, per_step, [](const schema::StepBreakdownRow& parts) { return parts.compute_ns; },
       "of compute", draft);

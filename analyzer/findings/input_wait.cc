@@ -185,7 +185,8 @@ Status FindInputWait(RunContext& context, const FindingFacts& facts,
   TUTTI_ASSIGN_OR_RETURN(const std::vector<double> stalls, TakeStalls(context, facts, waits));
   FindStalls(facts, stalls, drafts);
   const CostOfSteps cost = CostOver(facts, waits);
-  if (!IsWorthwhile(facts, cost)) return OkStatus();
+  const std::optional<int64_t> replayed_ns = facts.SavedBy("no-input-wait");
+  if (!IsWorthwhile(facts, cost, replayed_ns)) return OkStatus();
   FindingDraft draft;
   draft.ranks = RanksThatWait(facts, waits);
   TUTTI_ASSIGN_OR_RETURN(const auto loader, LoaderOf(context, draft.ranks.front()));
@@ -194,7 +195,7 @@ Status FindInputWait(RunContext& context, const FindingFacts& facts,
   draft.row.cause = "input_wait";
   draft.row.formula = "mean over steps of the longest step_breakdown.input_wait_ns of any rank";
   draft.row.advice = AdviceFor(facts, loader, cost);
-  draft.row.replayed_ns = facts.SavedBy("no-input-wait");
+  draft.row.replayed_ns = replayed_ns;
   SetCost(facts, cost, draft.row);
   AddEvidence(facts, static_cast<double>(cost.cost_ns), draft);
   drafts.push_back(std::move(draft));

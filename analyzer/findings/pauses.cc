@@ -1,10 +1,12 @@
 // Catalogue 14: now and then a step takes much longer: garbage collection, logging, checkpoints.
 //
-// Bound per step: what such steps take beyond the median, over all steps that count.
+// Bound per step: what such steps take beyond the median, over all steps that count. A step in
+// which the training thread waits for a core instead is no pause of the program's.
 #include <algorithm>
 #include <array>
 #include <map>
 
+#include "analyzer/findings/rank_counters.h"
 #include "analyzer/findings/rule.h"
 #include "analyzer/input/step_parts.h"
 
@@ -20,7 +22,8 @@ constexpr std::array kKinds = {
                 "sum of step_outlier.excess_ns over steps whose excess is host-bound, idle or "
                 "between steps, over all steps that count",
                 "as above; at least two such steps, each beyond the median by six median "
-                "deviations and a quarter of it",
+                "deviations and a quarter of it, and not because the training thread waits for a "
+                "core for half of that",
                 "gc.freeze() and gc.collect() at chosen steps, logging and evaluation less often, "
                 "asynchronous checkpoints"},
     FindingKind{"checkpoints",
@@ -34,6 +37,21 @@ constexpr std::array kKinds = {
 bool IsPause(const schema::StepOutlierRow& row) {
   return row.part == "host_bound" || row.part == "between_steps" || row.part == "idle" ||
          row.part == "sync";
+}
+
+// True if the first thread of the rank waits for a core for half of what it does longer, beyond
+// what it waits anyway.
+bool WaitsForACore(const FindingFacts& facts, const RankCounters& delays,
+                   const schema::StepOutlierRow& row) {
+  const auto window = facts.windows.find({row.step, row.rank});
+  if (window == facts.windows.end()) return false;
+  for (size_t place = 0; place < facts.ranks.size(); ++place) {
+    if (facts.ranks[place].rank != row.rank) continue;
+    const double waits_ns =
+        ExtraGrowthAround(delays[place], window->second.begin_ns, window->second.end_ns);
+    return 2 * waits_ns >= static_cast<double>(row.part_ns);
+  }
+  return false;
 }
 
 // The value of a part, by its name; 0 of a gap between steps, which is none.
@@ -67,11 +85,11 @@ std::vector<int64_t> RanksThatPause(const FindingFacts& facts,
 }
 
 void FindPauses(const FindingFacts& facts, const std::vector<schema::StepOutlierRow>& outliers,
-                std::vector<FindingDraft>& drafts) {
+                const RankCounters& delays, std::vector<FindingDraft>& drafts) {
   CostOfSteps cost;
   std::vector<const schema::StepOutlierRow*> pauses;
   for (const schema::StepOutlierRow& row : outliers) {
-    if (!IsPause(row)) continue;
+    if (!IsPause(row) || WaitsForACore(facts, delays, row)) continue;
     pauses.push_back(&row);
     cost.cost_ns += row.excess_ns;
     if (!cost.first_step) cost.first_step = row.step;
@@ -146,7 +164,9 @@ Status FindPauses(RunContext& context, const FindingFacts& facts,
                   std::vector<FindingDraft>& drafts) {
   TUTTI_ASSIGN_OR_RETURN(const auto outliers,
                          context.Read<schema::StepOutlierRow>("ORDER BY step"));
-  FindPauses(facts, outliers, drafts);
+  TUTTI_ASSIGN_OR_RETURN(const RankCounters delays,
+                         ReadRankCounters(context, facts, "process.main_run_delay"));
+  FindPauses(facts, outliers, delays, drafts);
   return FindCheckpoints(context, facts, drafts);
 }
 

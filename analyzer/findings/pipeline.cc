@@ -1,8 +1,12 @@
 // Catalogue 35: stages of a pipeline have nothing to do, because it is not full or because one
 // stage takes longer than the others.
 //
-// Bound per step: step minus what the slowest stage computes. A pipeline of p stages that is
-// fed m micro-batches has a bubble of (p - 1) / (m + p - 1) even if all stages are alike.
+// Bound of pipeline_bubble per step: step minus what the slowest stage computes. A pipeline of p
+// stages that is fed m micro-batches has a bubble of (p - 1) / (m + p - 1) even if all stages are
+// alike.
+//
+// Bound of pipeline_imbalance per step: what the slowest stage computes longer than the mean stage:
+// a full pipeline moves on as fast as the slowest, and layers moved between stages change no sum.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -12,7 +16,18 @@
 namespace tutti::analyzer {
 namespace {
 
+// From here on layers can be moved: below it a stage differs by less than one of few layers.
+constexpr double kLeastImbalance = 1.2;
+
 constexpr std::array kKinds = {
+    FindingKind{"pipeline_imbalance",
+                "One stage of a pipeline computes longer than the others, which wait for it "
+                "(catalogue 35).",
+                "mean over steps of the longest compute of any stage less the mean over stages "
+                "(pipeline_step.compute_ns)",
+                "as above; the stage computes at least 1.2 times as long as the median other one",
+                "move layers from the slowest stage to the others; split by measured time, not by "
+                "number of layers, with embeddings, head and loss counted"},
     FindingKind{"pipeline_bubble", "Pipeline stages stand idle (catalogue 35).",
                 "mean over steps of the median over ranks of the step's time that is neither "
                 "compute, exposed transfer nor copy (pipeline_step.bubble_ns)",
@@ -21,8 +36,18 @@ constexpr std::array kKinds = {
                 "interleaved schedule, layers moved from the slowest stage to the others"},
 };
 
+// Steps that count of the ranks that are stages of a pipeline.
+using StageRows = std::vector<schema::PipelineStepRow>;
+
+Result<StageRows> ReadStages(RunContext& context, const FindingFacts& facts) {
+  TUTTI_ASSIGN_OR_RETURN(auto rows, context.Read<schema::PipelineStepRow>("ORDER BY step, rank"));
+  const std::map<int64_t, size_t> places = facts.counted.Places();
+  std::erase_if(rows, [&](const auto& row) { return !places.contains(row.step); });
+  return rows;
+}
+
 // Mean compute of each stage per step.
-std::map<int64_t, int64_t> ComputeOfStages(const std::vector<schema::PipelineStepRow>& rows) {
+std::map<int64_t, int64_t> ComputeOfStages(const StageRows& rows) {
   std::map<int64_t, std::pair<int64_t, int64_t>> sums;
   for (const schema::PipelineStepRow& row : rows) {
     sums[row.stage].first += row.compute_ns;
@@ -31,6 +56,22 @@ std::map<int64_t, int64_t> ComputeOfStages(const std::vector<schema::PipelineSte
   std::map<int64_t, int64_t> means;
   for (const auto& [stage, sum] : sums) means[stage] = sum.first / sum.second;
   return means;
+}
+
+struct SlowestStage {
+  int64_t stage = 0;
+  int64_t compute_ns = 0;
+  int64_t others_ns = 0;  // median of the other stages
+};
+
+SlowestStage SlowestOf(const std::map<int64_t, int64_t>& compute) {
+  const auto slowest = std::max_element(compute.begin(), compute.end(),
+                                        [](auto& a, auto& b) { return a.second < b.second; });
+  std::vector<int64_t> others;
+  for (const auto& [stage, ns] : compute) {
+    if (stage != slowest->first) others.push_back(ns);
+  }
+  return {slowest->first, slowest->second, MedianOf(std::move(others)).value_or(0)};
 }
 
 std::string AdviceFor(const std::vector<schema::PipelineStepRow>& rows, int64_t slowest,
@@ -54,49 +95,95 @@ std::string AdviceFor(const std::vector<schema::PipelineStepRow>& rows, int64_t 
   return advice + "; or an interleaved schedule";
 }
 
-Status FindBubbles(RunContext& context, const FindingFacts& facts,
-                   std::vector<FindingDraft>& drafts) {
-  TUTTI_ASSIGN_OR_RETURN(const auto all,
-                         context.Read<schema::PipelineStepRow>("ORDER BY step, rank"));
+// Per step: the stage's longest compute of any replica, less the mean over all ranks; never
+// negative.
+std::vector<double> ExcessOfStage(const FindingFacts& facts, const StageRows& rows, int64_t stage) {
   const std::map<int64_t, size_t> places = facts.counted.Places();
-  std::vector<schema::PipelineStepRow> rows;
-  std::vector<std::vector<int64_t>> bubbles(places.size());
-  for (const schema::PipelineStepRow& row : all) {
-    const auto place = places.find(row.step);
-    if (place == places.end()) continue;
-    rows.push_back(row);
-    bubbles[place->second].push_back(row.bubble_ns);
+  std::vector<double> longest(places.size(), 0);
+  std::vector<double> sum(places.size(), 0);
+  std::vector<double> count(places.size(), 0);
+  for (const schema::PipelineStepRow& row : rows) {
+    const size_t place = places.at(row.step);
+    const auto compute_ns = static_cast<double>(row.compute_ns);
+    if (row.stage == stage) longest[place] = std::max(longest[place], compute_ns);
+    sum[place] += compute_ns;
+    count[place] += 1;
   }
-  if (rows.empty()) return OkStatus();
+  for (size_t i = 0; i < longest.size(); ++i) {
+    if (count[i] > 0) longest[i] = std::max(longest[i] - sum[i] / count[i], 0.0);
+  }
+  return longest;
+}
+
+void FindImbalance(const FindingFacts& facts, const StageRows& rows, const SlowestStage& slowest,
+                   std::vector<FindingDraft>& drafts) {
+  if (static_cast<double>(slowest.compute_ns) <
+      kLeastImbalance * static_cast<double>(slowest.others_ns)) {
+    return;
+  }
+  const std::vector<double> per_step = ExcessOfStage(facts, rows, slowest.stage);
+  const CostOfSteps cost = CostOver(facts, per_step);
+  if (!IsWorthwhile(facts, cost)) return;
+  FindingDraft draft = DraftOf(kKinds[0], facts, cost);
+  draft.ranks.clear();
+  for (const schema::PipelineStepRow& row : rows) {
+    if (row.stage == slowest.stage) draft.ranks.push_back(row.rank);
+  }
+  std::sort(draft.ranks.begin(), draft.ranks.end());
+  draft.ranks.erase(std::unique(draft.ranks.begin(), draft.ranks.end()), draft.ranks.end());
+  draft.row.title = "stage " + std::to_string(slowest.stage) + " of " +
+                    std::to_string(rows.front().stages) + " (" + RankList(draft.ranks) +
+                    ") computes " + Duration(slowest.compute_ns) +
+                    " a step, the median other stage " + Duration(slowest.others_ns);
+  draft.row.cause = "compute";
+  draft.row.advice = kKinds[0].advice;
+  const auto value = [&](const schema::StepBreakdownRow& parts) {
+    const bool is_in = std::binary_search(draft.ranks.begin(), draft.ranks.end(), parts.rank);
+    return is_in ? parts.compute_ns : 0;
+  };
+  AddStepEvidence(facts, per_step, value, "of compute in the slowest stage", draft);
+  drafts.push_back(std::move(draft));
+}
+
+void FindBubbles(const FindingFacts& facts, const StageRows& rows, const SlowestStage& slowest,
+                 std::vector<FindingDraft>& drafts) {
+  const std::map<int64_t, size_t> places = facts.counted.Places();
+  std::vector<std::vector<int64_t>> bubbles(places.size());
+  for (const schema::PipelineStepRow& row : rows) {
+    bubbles[places.at(row.step)].push_back(row.bubble_ns);
+  }
   std::vector<double> per_step;
   for (std::vector<int64_t>& values : bubbles) {
     per_step.push_back(static_cast<double>(MedianOf(std::move(values)).value_or(0)));
   }
   const CostOfSteps cost = CostOver(facts, per_step);
-  if (!IsWorthwhile(facts, cost)) return OkStatus();
-  const std::map<int64_t, int64_t> compute = ComputeOfStages(rows);
-  const auto slowest = std::max_element(compute.begin(), compute.end(),
-                                        [](auto& a, auto& b) { return a.second < b.second; });
-  std::vector<int64_t> computes;
-  for (const auto& [stage, ns] : compute) computes.push_back(ns);
-  FindingDraft draft = DraftOf(kKinds[0], facts, cost);
+  if (!IsWorthwhile(facts, cost)) return;
+  FindingDraft draft = DraftOf(kKinds[1], facts, cost);
   draft.row.title = "stages of the pipeline stand idle " + Duration(cost.cost_ns) +
-                    " per step; stage " + std::to_string(slowest->first) + " computes longest, " +
-                    Duration(slowest->second);
+                    " per step; stage " + std::to_string(slowest.stage) + " computes longest, " +
+                    Duration(slowest.compute_ns);
   draft.row.cause = "pipeline_bubble";
-  draft.row.advice =
-      AdviceFor(rows, slowest->first, slowest->second, MedianOf(std::move(computes)).value_or(0));
+  draft.row.advice = AdviceFor(rows, slowest.stage, slowest.compute_ns, slowest.others_ns);
   draft.row.replayed_ns = facts.SavedBy("no-stragglers");
   AddStepEvidence(
       facts, per_step, [](const schema::StepBreakdownRow& parts) { return parts.idle_ns; }, "idle",
       draft);
   drafts.push_back(std::move(draft));
+}
+
+Status FindPipeline(RunContext& context, const FindingFacts& facts,
+                    std::vector<FindingDraft>& drafts) {
+  TUTTI_ASSIGN_OR_RETURN(const StageRows rows, ReadStages(context, facts));
+  if (rows.empty()) return OkStatus();
+  const SlowestStage slowest = SlowestOf(ComputeOfStages(rows));
+  FindImbalance(facts, rows, slowest, drafts);
+  FindBubbles(facts, rows, slowest, drafts);
   return OkStatus();
 }
 
 }  // namespace
 
 extern const FindingRule kPipelineRule;
-const FindingRule kPipelineRule{kKinds, FindBubbles};
+const FindingRule kPipelineRule{kKinds, FindPipeline};
 
 }  // namespace tutti::analyzer

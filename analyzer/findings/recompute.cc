@@ -1,8 +1,9 @@
 // Catalogue 22: activation checkpointing where memory is free: forward runs a second time in
 // backward.
 //
-// Bound per step: time of the operators in backward that build a graph, as only a forward does
-// (operators of backward itself have no autograd sequence number), the median over ranks.
+// Bound per step: time of the operators that build a graph, as only a forward does (operators of
+// backward itself have no autograd sequence number), within a backward function, which is where
+// activations are asked for: the forward of another micro-batch is in none. Median over ranks.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -21,8 +22,8 @@ constexpr std::array kKinds = {
     FindingKind{"recompute",
                 "Forward is computed again in backward, though there is memory for what it would "
                 "keep (catalogue 22).",
-                "mean over steps of the median over ranks of the time of operators between the "
-                "begin and the end of backward that have an autograd sequence number",
+                "mean over steps of the median over ranks of the time of operators within backward "
+                "functions that have an autograd sequence number",
                 "as above; not where a GPU's memory was more than half full at its peak",
                 "checkpoint fewer layers, or none (torch.utils.checkpoint, "
                 "set_activation_checkpointing)"},
@@ -37,12 +38,14 @@ Result<Spans> ReadForwardInBackward(RunContext& context, const schema::RankRow& 
   if (backwards.empty()) return spans;
   const TraceFile& file = context.files().traces[static_cast<size_t>(rank.input_file_id)];
   TUTTI_ASSIGN_OR_RETURN(schema::Database database, schema::Database::OpenReadOnly(file.path));
-  TUTTI_ASSIGN_OR_RETURN(schema::Statement statement,
-                         database.Prepare("SELECT begin_ns, end_ns FROM cpu_op WHERE scope = 0"
-                                          " AND sequence_nr >= 0 AND end_ns > begin_ns"
-                                          " ORDER BY begin_ns, end_ns DESC"));
+  TUTTI_ASSIGN_OR_RETURN(
+      schema::Statement statement,
+      database.Prepare("SELECT begin_ns, end_ns, tid, scope = 1 FROM cpu_op"
+                       " WHERE (scope = 1 OR (scope = 0 AND sequence_nr >= 0))"
+                       " AND end_ns > begin_ns ORDER BY begin_ns, end_ns DESC, scope DESC"));
   size_t place = 0;
   int64_t covered_until_ns = 0;
+  std::map<int64_t, int64_t> function_until_ns;  // by thread: end of its backward functions
   for (;;) {
     TUTTI_ASSIGN_OR_RETURN(const bool found, statement.Step());
     if (!found) return spans;
@@ -50,6 +53,11 @@ Result<Spans> ReadForwardInBackward(RunContext& context, const schema::RankRow& 
     TUTTI_ASSIGN_OR_RETURN(int64_t end_ns, statement.Get<int64_t>(1));
     begin_ns += rank.clock_offset_ns;
     end_ns += rank.clock_offset_ns;
+    TUTTI_ASSIGN_OR_RETURN(const int64_t thread, statement.Get<int64_t>(2));
+    TUTTI_ASSIGN_OR_RETURN(const int64_t is_function, statement.Get<int64_t>(3));
+    int64_t& until_ns = function_until_ns[thread];
+    if (is_function != 0) until_ns = std::max(until_ns, end_ns);
+    if (is_function != 0 || begin_ns >= until_ns) continue;
     while (place < backwards.size() && backwards[place].end_ns <= begin_ns) ++place;
     if (place == backwards.size()) return spans;
     if (begin_ns < backwards[place].begin_ns || end_ns <= covered_until_ns) continue;

@@ -71,7 +71,7 @@ CostOfSteps CostOver(const FindingFacts& facts, std::span<const double> cost_per
   cost.cost_ns = std::llround(mean);
   // Of fewer than five steps the noise is not known: they must all show it.
   const double least = *std::min_element(cost_per_step.begin(), cost_per_step.end());
-  cost.noise_ns = std::llround(ThreeStandardErrors(cost_per_step).value_or(mean - least));
+  cost.noise_ns = std::llround(NoiseOfMean(cost_per_step).value_or(mean - least));
   const double threshold = kMinShare * static_cast<double>(facts.step_mean_ns);
   for (size_t i = 0; i < cost_per_step.size(); ++i) {
     if (cost_per_step[i] < threshold) continue;
@@ -82,9 +82,20 @@ CostOfSteps CostOver(const FindingFacts& facts, std::span<const double> cost_per
   return cost;
 }
 
-bool IsWorthwhile(const FindingFacts& facts, const CostOfSteps& cost) {
+namespace {
+
+bool IsShareOfStep(const FindingFacts& facts, double share, int64_t ns) {
+  return static_cast<double>(ns) >= share * static_cast<double>(facts.step_mean_ns);
+}
+
+}  // namespace
+
+bool IsWorthwhile(const FindingFacts& facts, const CostOfSteps& cost,
+                  std::optional<int64_t> replayed_ns) {
   if (facts.step_mean_ns <= 0 || cost.cost_ns <= cost.noise_ns) return false;
-  return static_cast<double>(cost.cost_ns) >= kMinShare * static_cast<double>(facts.step_mean_ns);
+  if (!IsShareOfStep(facts, kMinShare, cost.cost_ns)) return false;
+  const bool is_confirmed = replayed_ns && IsShareOfStep(facts, kMinShare, *replayed_ns);
+  return !replayed_ns || is_confirmed || IsShareOfStep(facts, kMinShareAlone, cost.cost_ns);
 }
 
 void SetCost(const FindingFacts& facts, const CostOfSteps& cost, schema::FindingRow& row) {

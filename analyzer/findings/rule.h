@@ -3,7 +3,7 @@
 //
 // Cost. Every rule gives a bound in ns per step: the mean over the steps that count, so
 // that cost times steps is time. It must exceed both kMinShare of the mean step and its
-// own noise (three standard errors over batches of steps), else there is no finding.
+// own noise (NoiseOfMean of metrics/straggler.h), else there is no finding.
 // No nanosecond is charged twice: what one rule takes, later ones leave out.
 // Not thread-safe.
 #pragma once
@@ -26,6 +26,9 @@ namespace tutti::analyzer {
 // Below 5 % of a step nobody changes a program for it, and the scheduler's noise on a
 // shared machine reaches 2 to 3 %.
 inline constexpr double kMinShare = 0.05;
+// A bound of less than a tenth of a step, which is often little more than what jitter is worth,
+// has to be confirmed by a replay, where there is one: it saves kMinShare, too.
+inline constexpr double kMinShareAlone = 0.1;
 
 struct FindingDraft {
   schema::FindingRow row;  // id, share: set when findings are ranked
@@ -56,15 +59,16 @@ Result<FindingFacts> ReadFindingFacts(RunContext& context);
 // Mean, noise and reach of a cost that is known for each step.
 struct CostOfSteps {
   int64_t cost_ns = 0;
-  int64_t noise_ns = 0;    // three standard errors
+  int64_t noise_ns = 0;    // NoiseOfMean
   int64_t steps_seen = 0;  // steps that cost at least kMinShare of the mean step
   std::optional<int64_t> first_step;
   std::optional<int64_t> last_step;
 };
 CostOfSteps CostOver(const FindingFacts& facts, std::span<const double> cost_per_step);
 
-// True if the cost is worth a finding.
-bool IsWorthwhile(const FindingFacts& facts, const CostOfSteps& cost);
+// True if the cost is worth a finding. `replayed_ns`: what a replay without it saves.
+bool IsWorthwhile(const FindingFacts& facts, const CostOfSteps& cost,
+                  std::optional<int64_t> replayed_ns = std::nullopt);
 
 // Sets cost, steps and confidence: high where most steps show it, low where few do.
 void SetCost(const FindingFacts& facts, const CostOfSteps& cost, schema::FindingRow& row);

@@ -97,7 +97,7 @@ Status FindChurn(RunContext& context, const FindingFacts& facts,
   std::vector<double> per_step(facts.counted.steps.size(), 0);
   for (const SizedStep& step : steps) per_step[step.place] = step.period_ns - usual_ns;
   CostOfSteps cost = CostOver(facts, per_step);
-  cost.noise_ns = std::llround(ThreeStandardErrors(alike).value_or(0));
+  cost.noise_ns = std::llround(NoiseOfMean(alike).value_or(0));
   if (!IsWorthwhile(facts, cost)) return OkStatus();
   FindingDraft draft = DraftOf(kKinds[0], facts, cost);
   draft.row.title = Percent(share) + " of the steps have batches of another size, and steps take " +

@@ -3,10 +3,17 @@
 // Bound per step: what its lateness costs the others, less what the median other rank's
 // costs (straggler.net_cost_ns): jitter that all ranks share is not its fault. The cause
 // is the part of its own step that is longest against the median of the others.
+//
+// It is told if as much of the lateness is the rank's own doing: what its own parts of a step
+// (all but communication) take longer than those of the others, less what its training thread
+// waits for a core because it is served worse than theirs. On a machine with few cores one of two
+// equal ranks often shares its core with more of the others' threads for a whole short run.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 
+#include "analyzer/findings/rank_counters.h"
 #include "analyzer/findings/rule.h"
 
 namespace tutti::analyzer {
@@ -97,13 +104,87 @@ FindingDraft Draft(const FindingFacts& facts, const schema::StragglerRow& stragg
   return draft;
 }
 
+// A value less the lower median of the others.
+double ExcessOf(const std::vector<double>& values, size_t own) {
+  std::vector<double> others;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (i != own) others.push_back(values[i]);
+  }
+  if (others.empty()) return 0;
+  const auto middle = others.begin() + static_cast<std::ptrdiff_t>((others.size() - 1) / 2);
+  std::nth_element(others.begin(), middle, others.end());
+  return values[own] - *middle;
+}
+
+// Mean over the steps that count of all parts of a step but communication, by place of the rank.
+std::vector<double> MeanOwnWork(const FindingFacts& facts) {
+  std::vector<double> means(facts.ranks.size(), 0);
+  for (size_t rank = 0; rank < means.size(); ++rank) {
+    double count = 0;
+    for (const StepParts& step : facts.breakdown) {
+      const auto& parts = step[rank];
+      if (!parts) continue;
+      means[rank] +=
+          static_cast<double>(parts->step_ns - parts->exposed_comm_wait_ns -
+                              parts->exposed_comm_transfer_ns - parts->exposed_comm_unsplit_ns);
+      count += 1;
+    }
+    if (count > 0) means[rank] /= count;
+  }
+  return means;
+}
+
+// By how much longer each rank waits for a core than it would if it were served like the others:
+// who has more to do waits more often, and does not wait for that reason alone.
+std::vector<double> ServedWorse(const std::vector<double>& work, const std::vector<double>& waits) {
+  std::vector<double> shares;
+  for (size_t rank = 0; rank < work.size(); ++rank) {
+    shares.push_back(work[rank] > 0 ? std::min(waits[rank] / work[rank], 1.0) : 0);
+  }
+  std::vector<double> worse;
+  for (size_t rank = 0; rank < work.size(); ++rank) {
+    worse.push_back(std::max(ExcessOf(shares, rank), 0.0) * work[rank]);
+  }
+  return worse;
+}
+
+// By how much longer each rank works in a step than the others do, by place of the rank. Being
+// served worse is no work; on a GPU the device works, whatever the host waits for.
+Result<std::vector<int64_t>> OwnExcess(RunContext& context, const FindingFacts& facts) {
+  const std::vector<double> work = MeanOwnWork(facts);
+  std::vector<double> worse(work.size(), 0);
+  if (!facts.OnGpus()) {
+    TUTTI_ASSIGN_OR_RETURN(const RankCounters delays,
+                           ReadRankCounters(context, facts, "process.main_run_delay"));
+    worse = ServedWorse(work, MeanGrowthInSteps(facts, delays));
+  }
+  std::vector<int64_t> excess;
+  for (size_t rank = 0; rank < work.size(); ++rank) {
+    excess.push_back(std::llround(ExcessOf(work, rank) - worse[rank]));
+  }
+  return excess;
+}
+
+// What of the lateness is certain; see above.
+bool IsCertain(const FindingFacts& facts, const schema::StragglerRow& straggler,
+               int64_t own_excess_ns) {
+  CostOfSteps cost;
+  cost.cost_ns = std::min(straggler.net_cost_ns, own_excess_ns);
+  cost.noise_ns = straggler.noise_ns;
+  return IsWorthwhile(facts, cost,
+                      facts.SavedBy("rank-at-median=" + std::to_string(straggler.rank)));
+}
+
 Status FindStragglers(RunContext& context, const FindingFacts& facts,
                       std::vector<FindingDraft>& drafts) {
-  for (const schema::StragglerRow& straggler : facts.stragglers) {
+  if (facts.ranks.size() < 2) return OkStatus();
+  TUTTI_ASSIGN_OR_RETURN(const std::vector<int64_t> excess, OwnExcess(context, facts));
+  for (size_t place = 0; place < facts.stragglers.size(); ++place) {
+    const schema::StragglerRow& straggler = facts.stragglers[place];
+    if (!IsCertain(facts, straggler, excess[place]) || IsTold(straggler, drafts)) continue;
     CostOfSteps cost;
     cost.cost_ns = straggler.net_cost_ns;
     cost.noise_ns = straggler.noise_ns;
-    if (!IsWorthwhile(facts, cost) || IsTold(straggler, drafts)) continue;
     TUTTI_ASSIGN_OR_RETURN(const auto rows, LatenessOf(context, straggler.rank));
     SetReach(facts, rows, cost);
     drafts.push_back(Draft(facts, straggler, cost, rows));
@@ -116,7 +197,8 @@ constexpr std::array kKinds = {
                 "straggler.net_cost_ns: mean over steps of step_lateness.cost_ns, less that of the "
                 "median other rank",
                 "as above, net of what the median other rank costs: jitter that all share is not "
-                "its fault",
+                "its fault; so much of the lateness is the rank's own work, less what its "
+                "training thread waits for a core more often than the others' do",
                 "by the part of its own step that exceeds the others': work per rank, clocks, "
                 "other load, CPU binding, copies, loader"},
 };

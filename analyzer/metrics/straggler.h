@@ -43,15 +43,16 @@ int64_t CostOfLateness(int64_t others_wait_ns, int64_t late_ns, int64_t others_e
 struct RankDelay {
   int64_t cost_ns = 0;      // mean over steps
   int64_t net_cost_ns = 0;  // the same less the cost of the median other rank in each step
-  int64_t noise_ns = 0;     // three standard errors of the net cost; all of it for few steps
+  int64_t noise_ns = 0;     // NoiseOfMean of the net cost; all of it for few steps
 };
 
 // One result per rank of `cost`; all zeros with one rank, or no step.
 std::vector<RankDelay> RankDelays(const RankSeries& cost);
 
-// Three standard errors of the mean of a series whose neighbours are alike: its batch
+// By how much the mean of a series whose neighbours are alike may be off by chance (three
+// standard errors if there were many batches; Student's t for as few as there are): its batch
 // means (at least 5 batches, of at most 10) are taken as independent. Nothing for fewer
 // than 5 values.
-std::optional<double> ThreeStandardErrors(std::span<const double> series);
+std::optional<double> NoiseOfMean(std::span<const double> series);
 
 }  // namespace tutti::analyzer

@@ -61,13 +61,30 @@ TEST(RankDelays, OneRankDelaysNobody) {
   EXPECT_EQ(RankDelays({{}, {}, {}})[2].net_cost_ns, 0);
 }
 
-TEST(ThreeStandardErrors, OfBatchMeans) {
+TEST(NoiseOfMean, OfBatchMeans) {
   const double flat[] = {1, 1, 1, 1, 1, 1};
-  EXPECT_EQ(ThreeStandardErrors(flat), 0.0);
+  EXPECT_EQ(NoiseOfMean(flat), 0.0);
   const double few[] = {1, 2, 3, 4};
-  EXPECT_EQ(ThreeStandardErrors(few), std::nullopt);
-  const double five[] = {1, 2, 3, 4, 5};  // variance 2.5, standard error sqrt(0.5)
-  EXPECT_NEAR(*ThreeStandardErrors(five), 3 * 0.70711, 1e-4);
+  EXPECT_EQ(NoiseOfMean(few), std::nullopt);
+  const double five[] = {1, 2, 3, 4, 5};                   // variance 2.5, standard error sqrt(0.5)
+  EXPECT_NEAR(*NoiseOfMean(five), 6.620 * 0.70711, 1e-4);  // t of 4 degrees of freedom
+}
+
+// What is told by chance of 20,000 runs in which nothing is wrong: 0.27 %, one side of it 0.135 %.
+TEST(NoiseOfMean, IsExceededBySoFewCleanRunsAsThreeSigmaAre) {
+  std::mt19937 random(7);
+  std::normal_distribution<double> normal;
+  for (const size_t steps : {6, 50}) {
+    int told = 0;
+    for (int run = 0; run < 20000; ++run) {
+      std::vector<double> series(steps);
+      double sum = 0;
+      for (double& value : series) sum += value = normal(random);
+      told += sum / static_cast<double>(steps) > *NoiseOfMean(series) ? 1 : 0;
+    }
+    EXPECT_GT(told, 10) << steps;
+    EXPECT_LT(told, 50) << steps;  // 27 expected; with three standard errors 150 and more
+  }
 }
 
 }  // namespace

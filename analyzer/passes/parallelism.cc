@@ -4,8 +4,10 @@
 //   all-to-all of payload                     expert
 //   gradients (used in or after backward,
 //   all-reduced or reduce-scattered once)     data
-//   many times a step, forward and backward   tensor
+//   activations: as much of its payload is
+//   reduced in forward, or many times a step  tensor
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -46,9 +48,34 @@ Result<std::map<int64_t, Use>> ReadUses(RunContext& context) {
   return uses;
 }
 
+// By communicator: which share of what its ranks reduce in steps with a backward they hand in
+// before that begins.
+Result<std::map<int64_t, double>> ReadSharesInForward(RunContext& context) {
+  TUTTI_ASSIGN_OR_RETURN(
+      schema::Statement statement,
+      context.derived().Prepare(
+          "SELECT c.communicator_id, total(c.bytes), total(c.bytes * (coalesce(k.enqueue_ns,"
+          " k.arrival_ns) < b.begin_ns)) FROM collective AS c JOIN collective_call AS k"
+          " ON k.collective_id = c.id JOIN step_backward AS b ON b.step = k.step AND b.rank ="
+          " k.rank WHERE c.op LIKE '%reduce%' AND c.communicator_id IS NOT NULL GROUP BY 1"));
+  std::map<int64_t, double> shares;
+  for (;;) {
+    TUTTI_ASSIGN_OR_RETURN(const bool found, statement.Step());
+    if (!found) return shares;
+    TUTTI_ASSIGN_OR_RETURN(const int64_t communicator, statement.Get<int64_t>(0));
+    TUTTI_ASSIGN_OR_RETURN(const double bytes, statement.Get<double>(1));
+    TUTTI_ASSIGN_OR_RETURN(const double in_forward, statement.Get<double>(2));
+    if (bytes > 0) shares[communicator] = in_forward / bytes;
+  }
+}
+
+// `in_forward`: its share of ReadSharesInForward.
 schema::ParallelGroupRow Classify(const schema::RunCommunicatorRow& communicator, const Use& use,
-                                  int64_t steps, int64_t world) {
+                                  int64_t steps, int64_t world, double in_forward) {
   constexpr int64_t kManyPerStep = 32;
+  // Half of it, if each layer's activations are reduced in forward and their gradients in
+  // backward. What normalization or metrics reduce in forward is little beside gradients.
+  constexpr double kLeastInForward = 0.25;
   schema::ParallelGroupRow row;
   row.communicator_id = communicator.id;
   const int64_t per_step = use.total() / std::max<int64_t>(steps, 1);
@@ -64,6 +91,10 @@ schema::ParallelGroupRow Classify(const schema::RunCommunicatorRow& communicator
   } else if (per_step >= kManyPerStep && communicator.size < world) {
     row.kind = "tensor";
     row.reason = std::to_string(per_step) + " collectives a step in a part of the world";
+  } else if (use.reductions * 2 > use.total() && in_forward >= kLeastInForward) {
+    row.kind = "tensor";
+    row.reason = std::to_string(std::llround(in_forward * 100)) +
+                 " % of what it reduces is reduced in forward";
   } else if (use.reductions > 0) {
     row.kind = "data";
     row.reason = "reduces " + std::to_string(per_step) + " times a step";
@@ -148,13 +179,16 @@ Status Run(RunContext& context) {
   TUTTI_ASSIGN_OR_RETURN(const auto communicators,
                          context.Read<schema::RunCommunicatorRow>("ORDER BY id"));
   TUTTI_ASSIGN_OR_RETURN(const auto uses, ReadUses(context));
+  TUTTI_ASSIGN_OR_RETURN(const auto in_forward, ReadSharesInForward(context));
   int64_t world = static_cast<int64_t>(ranks.size());
   for (const schema::RankRow& rank : ranks) world = std::max(world, rank.world_size.value_or(0));
   std::vector<schema::ParallelGroupRow> groups;
   for (const schema::RunCommunicatorRow& communicator : communicators) {
     const auto use = uses.find(communicator.id);
+    const auto share = in_forward.find(communicator.id);
     groups.push_back(Classify(communicator, use == uses.end() ? Use() : use->second,
-                              static_cast<int64_t>(counted.steps.size()), world));
+                              static_cast<int64_t>(counted.steps.size()), world,
+                              share == in_forward.end() ? 0 : share->second));
   }
   TUTTI_RETURN_IF_ERROR(context.Write(groups));
   TUTTI_ASSIGN_OR_RETURN(const auto stages, StagesOfRanks(context, communicators, groups));

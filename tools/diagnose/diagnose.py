@@ -66,7 +66,7 @@ def run_short(programs, cases):
     for case in cases:
         with tempfile.TemporaryDirectory(prefix="tutti-diagnose-") as folder:
             run = measure.measure(programs, case, 1, True, pathlib.Path(folder, "run"))
-        answer = score.named(run, truths.get(case.workload, set()) | OF_THE_MACHINE)
+        answer = score.named(run, declared.of_run(run, truths) | OF_THE_MACHINE)
         is_right = answer.kind and answer.ranks
         misses += not is_right
         print(f"{'ok  ' if is_right else 'MISS'} {case.name}: {answer.said}", flush=True)

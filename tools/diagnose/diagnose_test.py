@@ -19,7 +19,8 @@ def finding(kind, ranks, cost_ms=0, replayed_ms=None):
 
 def run(seed, median_ms, *findings, truth=(), case="mnist_mlp extra_compute:5ms@1", **whatif):
     return {
-        "case": case, "baseline": "mnist_mlp x2", "seed": seed, "with_faults": bool(truth),
+        "case": case, "baseline": "mnist_mlp x2", "ranks": 2, "cores": 2,
+        "seed": seed, "with_faults": bool(truth),
         "median_ns": median_ms * MS, "mean_ns": (median_ms + 1) * MS, "findings": list(findings),
         "truth": list(truth),
         "whatif": {name.replace("_", "-") + "=1": ms * MS for name, ms in whatif.items()},
@@ -134,16 +135,27 @@ class Table(unittest.TestCase):
 class Declarations(unittest.TestCase):
     def test_of_the_readme_are_read(self):
         text = ("# W\n" + declared.HEADING + "\n\n| program | findings | why |\n|---|---|---|\n"
-                "| `a` | `exposed_comm`, `host_bound` | so |\n| `b` | none | |\n\n## Faults\n"
+                "| `a` | `exposed_comm`, `host_bound` | so |\n| `b` | none | |\n"
+                "| `a --small` | `small_buckets` | |\n"
+                "| any, with more ranks than cores | `cpu_contention` | |\n\n## Faults\n"
                 "| `c` | `hang` | no |\n")
-        self.assertEqual(declared.declared_findings(text),
-                         {"a": {"exposed_comm", "host_bound"}, "b": set()})
+        found = declared.declared_findings(text)
+        self.assertEqual(found, {"a": {"exposed_comm", "host_bound"}, "b": set(),
+                                 "a --small": {"small_buckets"},
+                                 declared.MORE_RANKS_THAN_CORES: {"cpu_contention"}})
+        for case, ranks, more in (("a --steps 9", 2, set()), ("b", 2, None),
+                                  ("a --small 3 leak:1MiB", 2, {"small_buckets"}),
+                                  ("a", 4, {"cpu_contention"})):
+            expected = set() if more is None else found["a"] | more
+            of_run = declared.of_run({"case": case, "ranks": ranks, "cores": 2}, found)
+            self.assertEqual(of_run, expected)
         with self.assertRaises(ValueError):
             declared.declared_findings("# W\n")
 
     def test_every_workload_of_the_matrix_is_in_the_readme(self):
         names = declared.declared_findings(declared.README.read_text(encoding="utf-8"))
         self.assertEqual({case.workload for case in CASES} - set(names), set())
+        self.assertIn(declared.MORE_RANKS_THAN_CORES, names)
 
     def test_every_finding_that_is_expected_or_declared_exists(self):
         text = (diagnose.ROOT / "docs" / "findings.md").read_text(encoding="utf-8")

@@ -38,6 +38,8 @@ ANSWERS = {
     "cpu_contention": Answer("cpu_contention"),
     "recompute": Answer("recompute"),
     "per_parameter_optimizer": Answer("tiny_operators"),
+    "pipeline_imbalance": Answer("pipeline_imbalance"),
+    "skewed_experts": Answer("skewed_experts"),
     "memory_leak": Answer("memory_leak", None),
     "skip_collective": Answer("hang", None),
     "mismatched_size": Answer("collective_mismatch", None),
@@ -77,6 +79,12 @@ MNIST = ("mnist_mlp", ("--steps", "60"))
 WIDE = ("mnist_mlp", ("--steps", "40", "--hidden", "4096", "--bucket-mb", "0.01"))
 # Some hundred parameters, so that how they are cut into buckets matters.
 GPT = ("gpt", ("--steps", "40"))
+PIPELINE = ("pipeline", ("--steps", "40"))
+# Rows so wide that their all-to-alls take long.
+DLRM = ("dlrm", ("--steps", "40", "--width", "256", "--batch", "256"))
+RESNET = ("resnet", ("--steps", "30"))
+ZERO = ("zero", ("--steps", "40"))
+TENSOR = ("tensor_parallel", ("--steps", "40"))
 
 
 def _cases(workload, faults, **more):
@@ -111,8 +119,22 @@ CASES = [
     Case(("log_pause:100ms", "extra_compute:10ms@1")),
     Case(("needless_barrier:20", "checkpoint_pause:100ms")),
     Case(("epoch_stall:200ms", "memory_leak:1MiB")),
-    # Nothing at all, so that enough clean runs of each workload are seen.
-    *(Case((), *workload) for workload in (MNIST, GPT)),
+    # The other workloads, with what each of them carries.
+    *_cases(PIPELINE, ["pipeline_imbalance:100%@1", "pipeline_imbalance:150%@0"]),
+    *_cases(PIPELINE, ["log_pause:100ms"]),
+    *_cases(DLRM, ["skewed_experts:80%@1", "extra_compute:30ms@0", "slow_loader:60ms@1"]),
+    *_cases(RESNET, ["extra_compute:40ms@1", "slow_loader:100ms@0", "checkpoint_pause:300ms"]),
+    *_cases(ZERO, ["extra_compute:30ms@1", "memory_leak:1MiB@0", "hiccups:100ms@1"]),
+    *_cases(TENSOR, ["extra_compute:30ms@0", "needless_barrier:30"]),
+    # Four ranks.
+    *_cases(MNIST, ["extra_compute:40ms@2", "slow_loader:60ms@3", "hiccups:100ms@1"], ranks=4),
+    *_cases(GPT, ["extra_compute:60ms@1", "slow_loader:100ms@0,2"], ranks=4),
+    *_cases(PIPELINE, ["pipeline_imbalance:200%@2"], ranks=4),
+    # Nothing at all: clean runs that no pair has. (One rank of data_parallel is all there is.)
+    Case((), *MNIST),
+    Case((), *GPT),
+    Case((), "linear", ("--steps", "100")),
+    Case((), "data_parallel", ("--steps", "100"), ranks=1),
     # These stop the job.
     Case(("skip_collective:60s@1#10",), kill_after_s=4, is_short=True),
     Case(("skip_collective:60s@0#20",), kill_after_s=4),

@@ -1,6 +1,7 @@
 """Runs one workload under `tutti record` and takes down what Tutti says of it."""
 import dataclasses
 import json
+import os
 import pathlib
 import shutil
 import signal
@@ -39,6 +40,8 @@ def record(programs, case, seed, with_faults, folder):
     facts = {
         "case": case.name,
         "baseline": case.baseline,
+        "ranks": case.ranks,
+        "cores": len(os.sched_getaffinity(0)),
         "seed": seed,
         "with_faults": with_faults,
         "exit_status": status,

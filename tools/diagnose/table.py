@@ -3,6 +3,7 @@ import collections
 
 import score
 import statistics_of
+from declared import of_run
 from matrix import ANSWERS
 
 
@@ -23,20 +24,16 @@ def score_all(runs, declared):
     clean = [run for run in runs if not run["with_faults"]]
     noise = score.noise_by_baseline(clean)
     scores = [
-        score.score_case(pairs, _declared_of(pairs[0][0], declared), noise[pairs[0][0]["baseline"]])
+        score.score_case(pairs, of_run(pairs[0][0], declared), noise[pairs[0][0]["baseline"]])
         for pairs in pairs_by_case(runs).values()
     ]
     return scores, clean
 
 
-def _declared_of(run, declared):
-    return declared.get(run["case"].split()[0], set())
-
-
 def markdown(runs, declared):
     """Summary and table; the text around them is docs/diagnosis.md's own."""
     scores, clean = score_all(runs, declared)
-    right = sum(score.is_clean_run_right(run, _declared_of(run, declared)) for run in clean)
+    right = sum(score.is_clean_run_right(run, of_run(run, declared)) for run in clean)
     return "\n".join(
         [*_summary(scores, len(clean), right), "", *_noise(clean), "", *_rows(scores), "",
          *_misses(scores), *_false_alarms(clean, declared)]
@@ -132,7 +129,7 @@ def _false_alarms(clean, declared):
     said = collections.Counter(
         (run["case"].split()[0], finding["id"])
         for run in clean
-        for finding in score.beyond_declared(run, _declared_of(run, declared))
+        for finding in score.beyond_declared(run, of_run(run, declared))
     )
     lines = [f"- `{workload}`: {kind}, {count}" for (workload, kind), count in said.most_common()]
     return ["Said of clean runs beyond what is declared:", "", *lines] if lines else []
