@@ -12,9 +12,11 @@ constexpr std::array<std::string_view, 5> kBlockingOps = {
     "c10d::barrier", "gloo:"};
 
 // Calls into c10d. On a GPU they are host calls beside the device's work; on the CPU they
-// run while Gloo's thread, which often shares their core, already communicates.
-constexpr std::array<std::string_view, 3> kHandOverOps = {
-    "c10d::", "_c10d_functional::", "c10d_functional::"};
+// run while Gloo's thread, which often shares their core, already communicates. The ranges of
+// fully_shard wait for the collective as well, in Python, within a backward function.
+constexpr std::array<std::string_view, 5> kHandOverOps = {
+    "c10d::", "_c10d_functional::", "c10d_functional::", "FSDP::all_gather (",
+    "FSDP::post_backward_reduce"};
 
 template <size_t kCount>
 bool StartsWithAny(std::string_view name, const std::array<std::string_view, kCount>& prefixes) {

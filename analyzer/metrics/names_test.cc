@@ -14,6 +14,8 @@ TEST(RoleOfOp, UserRangesAndBlockingCallsAreNotCompute) {
                      kScopeFunction),
             OpRole::kRange);
   EXPECT_EQ(RoleOfOp("c10d::allreduce_", kScopeFunction), OpRole::kHandOver);
+  EXPECT_EQ(RoleOfOp("FSDP::all_gather (layers.3)", kScopeUser), OpRole::kHandOver);
+  EXPECT_EQ(RoleOfOp("FSDP::all_gather_copy_out (layers.3)", kScopeUser), OpRole::kRange);
   EXPECT_EQ(RoleOfOp("c10d::barrier", kScopeFunction), OpRole::kBlocking);
   EXPECT_EQ(RoleOfOp("DistributedDataParallel.forward", kScopeUser), OpRole::kRange);
   EXPECT_EQ(RoleOfOp("gloo:all_reduce", kScopeUser), OpRole::kBlocking);
