@@ -127,6 +127,28 @@ void AddPaths(const CompletionVerb& above, const std::string& words, std::vector
   }
 }
 
+// What completes the words behind a verb, in the verbs below it, too.
+void AddZshVerb(const CompletionVerb& verb, const std::string& indent, std::string& text) {
+  if (verb.verbs.empty()) {
+    text += indent + "_arguments" + ZshOptions(verb) + " '*:file:_files'\n";
+    return;
+  }
+  text += indent + "verbs=(\n";
+  for (const CompletionVerb& below : verb.verbs) {
+    text += indent + "  " + Quoted(below.name + ":" + below.description) + "\n";
+  }
+  text += indent + ")\n" + indent + "_arguments -C" + ZshOptions(verb) +
+          " \\\n    '1:verb:->verb' '*::argument:->arguments'\n" + indent + "case $state in\n" +
+          indent + "  verb) _describe verb verbs ;;\n" + indent +
+          "  arguments) case $words[1] in\n";
+  for (const CompletionVerb& below : verb.verbs) {
+    text += indent + "    " + below.name + ")\n";
+    AddZshVerb(below, indent + "      ", text);
+    text += indent + "      ;;\n";
+  }
+  text += indent + "  esac ;;\n" + indent + "esac\n";
+}
+
 }  // namespace
 
 std::string BashCompletion(const CompletionVerb& command) {
@@ -173,24 +195,9 @@ std::string ZshCompletion(const CompletionVerb& command) {
       "# Completion of tutti for zsh: source <(tutti completion zsh)\n"
       "_tutti() {\n"
       "  local -a verbs\n"
-      "  local state line\n"
-      "  verbs=(\n";
-  for (const CompletionVerb& verb : command.verbs) {
-    text += "    " + Quoted(verb.name + ":" + verb.description) + "\n";
-  }
-  text += "  )\n  _arguments -C" + ZshOptions(command) +
-          " \\\n      '1:verb:->verb' '*::argument:->arguments'\n"
-          "  case $state in\n"
-          "    verb) _describe verb verbs ;;\n"
-          "    arguments) case $words[1] in\n";
-  for (const CompletionVerb& verb : command.verbs) {
-    const std::string rest =
-        verb.verbs.empty() ? "'*:file:_files'" : Quoted("1:verb:(" + VerbNames(verb) + ")");
-    text += "      " + verb.name + ") _arguments" + ZshOptions(verb) + " " + rest + " ;;\n";
-  }
+      "  local state line\n";
+  AddZshVerb(command, "  ", text);
   return text +
-         "    esac ;;\n"
-         "  esac\n"
          "}\n"
          "compdef _tutti tutti\n";
 }

@@ -102,6 +102,18 @@ TEST(ZshCompletion, EscapesWhatIsSyntaxToIt) {
       << text;
 }
 
+TEST(ZshCompletion, GoesOnBelowAVerb) {
+  const std::string text = ZshCompletion(Command());
+  EXPECT_NE(text.find("'1:verb:->verb' '*::argument:->arguments'\n      case $state in\n"),
+            std::string::npos)
+      << text;
+  const size_t config = text.find("    config)\n");
+  ASSERT_NE(config, std::string::npos) << text;
+  const size_t show = text.find("show)\n", config);
+  ASSERT_NE(show, std::string::npos) << text;
+  EXPECT_NE(text.find("'--kind[one]:value:(red blue)'", show), std::string::npos) << text;
+}
+
 TEST(FishCompletion, HasChoicesAndDescriptions) {
   const std::string text = FishCompletion(Command());
   EXPECT_NE(text.find("complete -c tutti -n '__fish_seen_subcommand_from report' -l format -x -a "

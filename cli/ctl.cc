@@ -29,6 +29,13 @@ Result<std::string> WishOf(const CtlArguments& arguments) {
 }
 
 Status RunCtl(const CtlArguments& arguments) {
+  if (arguments.action == "dump") {
+    if (!arguments.steps.empty()) return UsageError("ctl dump: takes no steps");
+    TUTTI_ASSIGN_OR_RETURN(const std::string path,
+                           collector::DumpWindow(arguments.run, kTimeoutNs));
+    std::printf("%s\n", path.c_str());
+    return OkStatus();
+  }
   TUTTI_ASSIGN_OR_RETURN(const std::string wish, WishOf(arguments));
   TUTTI_ASSIGN_OR_RETURN(const int recorders,
                          collector::ControlRecording(arguments.run, wish, kTimeoutNs));
@@ -46,11 +53,12 @@ void AddCtl(CLI::App& app, Invocation& invocation) {
       "start    records everything that the recording is of\n"
       "stop     records nothing until start\n"
       "steps    records steps A up to B, B excluded, of those that the program marks with\n"
-      "         annotate.h; before and after them only the program's ranges");
+      "         annotate.h; before and after them only the program's ranges\n"
+      "dump     of a recording with --live: writes the newest steps out, and prints where to");
   ctl->add_option("RUN", arguments->run, "Directory of the run")->required();
-  ctl->add_option("ACTION", arguments->action, "start, stop or steps")
+  ctl->add_option("ACTION", arguments->action, "start, stop, steps or dump")
       ->required()
-      ->check(CLI::IsMember({"start", "stop", "steps"}));
+      ->check(CLI::IsMember({"start", "stop", "steps", "dump"}));
   ctl->add_option("A:B", arguments->steps, "For steps: the first, and the one after the last");
   ctl->callback([arguments, &invocation] {
     if (const Status status = RunCtl(*arguments); !status.ok()) invocation.Fail(status);

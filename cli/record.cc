@@ -24,6 +24,12 @@ struct RecordArguments {
   std::string max_size;
   std::string metrics;
   std::string metrics_every = "5s";
+  bool live = false;
+  int64_t window = 100;
+  std::string window_size = "256M";
+  double slow_step = 3;
+  std::string hang_after = "30s";
+  int64_t dumps = 10;
   int32_t nproc = 0;
   bool shapes = false;
   bool force = false;
@@ -54,6 +60,25 @@ Status ParseLimits(const RecordArguments& arguments, collector::RecordOptions* o
   return OkStatus();
 }
 
+Status ParseLive(const RecordArguments& arguments, collector::RecordOptions* options) {
+  options->alarms.slow_factor = arguments.slow_step;
+  TUTTI_ASSIGN_OR_RETURN(options->alarms.hang_ns, ParseDuration(arguments.hang_after));
+  if (options->alarms.hang_ns < 100'000'000) return UsageError("--hang-after: at least 100ms");
+  if (!arguments.live) return OkStatus();
+  if (!arguments.max_size.empty()) {
+    return UsageError("--max-size: what --live keeps is bounded by --window-size and --dumps");
+  }
+  if (!arguments.steps.empty()) return UsageError("--steps: --live keeps the newest steps");
+  collector::live::LiveSettings live;
+  live.window.steps = arguments.window;
+  TUTTI_ASSIGN_OR_RETURN(live.window.bytes, ParseBytes(arguments.window_size));
+  constexpr uint64_t kLeast = 1 << 20;
+  if (live.window.bytes < kLeast) return UsageError("--window-size: at least 1M");
+  live.most_dumps = arguments.dumps;
+  options->live = live;
+  return OkStatus();
+}
+
 Result<collector::RecordOptions> ParseArguments(const RecordArguments& arguments,
                                                 std::vector<std::string> command) {
   collector::RecordOptions options;
@@ -71,7 +96,43 @@ Result<collector::RecordOptions> ParseArguments(const RecordArguments& arguments
     TUTTI_ASSIGN_OR_RETURN(options.ranks, collector::session::RankSelector::Parse(arguments.ranks));
   }
   TUTTI_RETURN_IF_ERROR(ParseLimits(arguments, &options));
+  TUTTI_RETURN_IF_ERROR(ParseLive(arguments, &options));
   return options;
+}
+
+void AddLiveOptions(CLI::App& record, RecordArguments& arguments) {
+  record
+      .add_flag("--live", arguments.live,
+                "For jobs that run for days: keep the newest steps only, and write them out to "
+                "RUN/dumps when a step is slow, when a rank hangs, or at tutti ctl RUN dump")
+      ->envname("TUTTI_LIVE");
+  record.add_option("--window", arguments.window, "With --live: steps that are kept")
+      ->envname("TUTTI_WINDOW")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  record
+      .add_option("--window-size", arguments.window_size,
+                  "With --live: disk for them, of each process; steps that don't fit are not kept")
+      ->envname("TUTTI_WINDOW_SIZE")
+      ->capture_default_str();
+  record
+      .add_option("--dumps", arguments.dumps,
+                  "With --live: dumps at most, beside those that tutti ctl asks for")
+      ->envname("TUTTI_DUMPS")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+  record
+      .add_option("--slow-step", arguments.slow_step,
+                  "With --live or --metrics: a step of so many times the median is slow")
+      ->envname("TUTTI_SLOW_STEP")
+      ->check(CLI::Range(1.01, 1e6))
+      ->capture_default_str();
+  record
+      .add_option("--hang-after", arguments.hang_after,
+                  "With --live or --metrics: a rank without a step for so long hangs, if that is "
+                  "20 times the median, too")
+      ->envname("TUTTI_HANG_AFTER")
+      ->capture_default_str();
 }
 
 void AddOptions(CLI::App& record, RecordArguments& arguments) {
@@ -117,6 +178,7 @@ void AddOptions(CLI::App& record, RecordArguments& arguments) {
   record.add_option("--metrics-every", arguments.metrics_every, "How often that is")
       ->envname("TUTTI_METRICS_EVERY")
       ->capture_default_str();
+  AddLiveOptions(record, arguments);
   record.add_flag("--shapes", arguments.shapes, "Record the input shapes of operators (slower)")
       ->envname("TUTTI_SHAPES");
 }

@@ -15,4 +15,8 @@ namespace tutti::collector {
 Result<int> ControlRecording(const std::string& run_path, std::string_view wish,
                              int64_t timeout_ns);
 
+// Asks the recorders of |run_path| that keep a window (`tutti record --live`) to dump it; the
+// directory of the dump, once all have begun. kBadData: none does.
+Result<std::string> DumpWindow(const std::string& run_path, int64_t timeout_ns);
+
 }  // namespace tutti::collector

@@ -122,6 +122,8 @@ drain::DrainerSettings DrainerSettingsOf(const RecordOptions& options, const Rec
     settings.metrics_path = (is_absolute ? "" : CurrentDirectory() + "/") + options.metrics_path;
   }
   settings.metrics_every_ns = options.metrics_every_ns;
+  settings.alarms = options.alarms;
+  settings.live = options.live;
   return settings;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collector/convert/spool_scan.h"
+#include "collector/live/settings.h"
 #include "collector/session/rank_selector.h"
 #include "common/status.h"
 
@@ -27,7 +28,9 @@ struct RecordOptions {
   uint64_t max_bytes = 0;    // of disk, 0 no limit
   std::string metrics_path;  // file that tells what the job does meanwhile, "" none
   int64_t metrics_every_ns = 5'000'000'000;
-  std::vector<std::string> command;  // not empty
+  live::AlarmLimits alarms;
+  std::optional<live::LiveSettings> live;  // keep the newest steps only, and dump them
+  std::vector<std::string> command;        // not empty
 };
 
 // What a build can capture; the names that --trace takes.

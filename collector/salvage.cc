@@ -15,6 +15,7 @@
 #include "collector/run/staged_run.h"
 #include "collector/spool/reader.h"
 #include "collector/spool/recover.h"
+#include "collector/spool/series.h"
 #include "collector/spool/writer.h"
 
 namespace tutti::collector {
@@ -40,13 +41,13 @@ convert::Finding KilledFinding() {
 
 // Ends the file after its last whole chunk. On the boot that it was recorded on, one more
 // clock reading encloses the stamps of a last batch that lacks one.
-Result<uint64_t> Mend(const DeadRecording& recording, const std::string& spool_name,
+Result<uint64_t> Mend(const DeadRecording& recording, const spool::SpoolReader& reader,
                       const spool::SpoolState& state) {
   TUTTI_ASSIGN_OR_RETURN(const os::FileDescriptor directory,
                          os::OpenDirectory(recording.spool_path));
-  TUTTI_ASSIGN_OR_RETURN(
-      spool::SpoolWriter writer,
-      spool::SpoolWriter::Continue(directory.get(), spool_name, state.end_offset));
+  const auto end = reader.PlaceOf(state.end_offset);
+  TUTTI_ASSIGN_OR_RETURN(spool::SpoolWriter writer,
+                         spool::SpoolWriter::Continue(directory.get(), end.file, end.offset));
   const spool::ProcessChunk& process = state.process;
   const std::string_view boot_id(process.boot_id,
                                  ::strnlen(process.boot_id, sizeof(process.boot_id)));
@@ -54,7 +55,7 @@ Result<uint64_t> Mend(const DeadRecording& recording, const std::string& spool_n
     TUTTI_RETURN_IF_ERROR(
         writer.AppendStruct(spool::ChunkKind::kClock, clock::ReadClocks(process.clock_kind)));
   }
-  return writer.committed_bytes();
+  return state.end_offset + (writer.committed_bytes() - end.offset);
 }
 
 run::ManifestRank ManifestRankOf(const rank::RankOutcome& outcome) {
@@ -81,7 +82,7 @@ Status ConvertSpool(const DeadRecording& recording, const std::string& spool_nam
   TUTTI_ASSIGN_OR_RETURN(spool::SpoolReader reader,
                          spool::SpoolReader::Open(directory.get(), spool_name));
   TUTTI_ASSIGN_OR_RETURN(const spool::SpoolState state, spool::Recover(reader));
-  TUTTI_ASSIGN_OR_RETURN(const uint64_t committed, Mend(recording, spool_name, state));
+  TUTTI_ASSIGN_OR_RETURN(const uint64_t committed, Mend(recording, reader, state));
 
   rank::ConversionSettings settings;
   settings.run_path = recording.run_path;
@@ -109,17 +110,21 @@ Status ConvertSpool(const DeadRecording& recording, const std::string& spool_nam
 // Whether everything in it is converted.
 bool SalvageFiles(const DeadRecording& recording, SalvageReport& report) {
   bool all_done = true;
-  for (const std::string& file : os::ListDirectory(recording.spool_path)) {
-    Status status;
-    if (file.ends_with(".done")) {
-      const auto name = rank::FinishPublishing(recording.run_path, recording.spool_path, file);
-      if (!name.ok()) status = name.status();
-    } else if (file.ends_with(".spool")) {
-      status = ConvertSpool(recording, file, report);
-    }
-    if (status.ok()) continue;
+  const auto check = [&](const Status& status) {
+    if (status.ok()) return;
     all_done = false;
     report.messages.push_back("a rank of a killed recording is not converted: " + status.message());
+  };
+  // First: it removes what may be left of a series that is done.
+  for (const std::string& file : os::ListDirectory(recording.spool_path)) {
+    if (!file.ends_with(".done")) continue;
+    const auto name = rank::FinishPublishing(recording.run_path, recording.spool_path, file);
+    check(name.ok() ? OkStatus() : name.status());
+  }
+  const auto directory = os::OpenDirectory(recording.spool_path);
+  if (!directory.ok()) return false;
+  for (const std::string& spool_name : spool::ListSpools(directory->get())) {
+    check(ConvertSpool(recording, spool_name, report));
   }
   return all_done;
 }

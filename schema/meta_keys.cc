@@ -19,6 +19,8 @@ constexpr MetaKey kKeys[] = {
     {"recording.buffer_bytes", "memory for the rings of this process"},
     {"recording.id", "identity of the recording, the same for all its ranks"},
     {"recording.manifest", "name of the recording's manifest in RUN/manifest.d"},
+    {"recording.running_until_ns",
+     "end of what this file holds of a process that went on; missing if it had ended"},
     {"recording.sources", "what was captured"},
     {"schema.version", "PRAGMA user_version of this file"},
     {"tracer.events_lost", "events that trace_stat says are missing"},

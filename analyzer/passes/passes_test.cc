@@ -160,5 +160,20 @@ TEST(RunIndex, ARecordedRankWhoseEndWasNotSeenIsSaid) {
   EXPECT_NE(report->find("none known lost"), std::string::npos);
 }
 
+TEST(RunIndex, ARecordingThatEndsBeforeItsRankLacksNothing) {
+  TraceBuilder running(0, 2, 1000);
+  running.Step(0, 0, 10).Op("aten::mm", 0, 9);
+  RunFolder run;
+  run.Add(running);
+  run.Execute("rank-00000.sqlite",
+              "INSERT INTO meta VALUES ('recording.id', 'a'), ('recording.running_until_ns',"
+              " (SELECT max(end_ns) + 500 FROM step))");
+  const Derived derived(run);
+  EXPECT_EQ(derived.Query("SELECT severity, count FROM data_issue WHERE name = 'ranks_running'"),
+            "info|1");
+  EXPECT_EQ(derived.Query("SELECT count(*) FROM data_issue WHERE name = 'ranks_unfinished'"), "0");
+  EXPECT_EQ(derived.Query("SELECT is_finished, end_ns - begin_ns FROM rank"), "0|510");
+}
+
 }  // namespace
 }  // namespace tutti::analyzer

@@ -28,6 +28,7 @@ struct FileFacts {
   std::string program;       // as the recorder called it, "" if it did not
   int64_t bad_values = 0;    // of its name and process
   bool is_recorded = false;  // and not imported
+  bool still_ran = false;    // when its recording ended here
 };
 
 int64_t ReplaceBadValues(schema::ProcessRow& process) {
@@ -183,6 +184,12 @@ Status ReadFacts(schema::Database& trace, FileFacts& facts) {
   if (program.ok()) facts.program = *program;
   facts.is_recorded =
       trace.QueryOne<std::string>("SELECT value FROM meta WHERE key = 'recording.id'").ok();
+  const auto until_ns = trace.QueryOne<int64_t>(
+      "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'recording.running_until_ns'");
+  if (until_ns.ok() && *until_ns > 0 && *until_ns <= kLatestTimeNs) {
+    facts.still_ran = true;
+    facts.rank.end_ns = std::max(facts.rank.end_ns, *until_ns);
+  }
   for (const std::string_view table : schema::kEventTables) {
     TUTTI_ASSIGN_OR_RETURN(const int64_t rows, CountRows(trace, table));
     facts.rank.events += rows;
@@ -386,12 +393,24 @@ Status WriteFailures(RunContext& context, const std::vector<FileFacts*>& used) {
                                 "the job did not end well: its last steps may be of its failure"));
 }
 
+// Nothing of what the trace tells about is missing.
+Status WriteRunning(RunContext& context, const std::set<int64_t>& ranks) {
+  if (ranks.empty()) return OkStatus();
+  return context.AddIssue(Issue("info", "ranks_running", static_cast<int64_t>(ranks.size()),
+                                std::string(ranks.size() == 1 ? "rank " : "ranks ") +
+                                    ListOfRanks(ranks) + " went on after what is in the trace",
+                                ""));
+}
+
 // A recorder writes down how each of its ranks ended.
 Status WriteUnfinished(RunContext& context, const std::vector<FileFacts*>& used) {
   std::set<int64_t> ranks;
+  std::set<int64_t> running;
   for (const FileFacts* facts : used) {
-    if (facts->is_recorded && facts->rank.is_finished == 0) ranks.insert(facts->rank.rank);
+    if (!facts->is_recorded || facts->rank.is_finished != 0) continue;
+    (facts->still_ran ? running : ranks).insert(facts->rank.rank);
   }
+  TUTTI_RETURN_IF_ERROR(WriteRunning(context, running));
   if (ranks.empty()) return OkStatus();
   return context.AddIssue(
       Issue("data_loss", "ranks_unfinished", static_cast<int64_t>(ranks.size()),

@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "collector/convert/carried_records.h"
+
 namespace tutti::collector::convert {
 namespace {
 
@@ -49,7 +51,8 @@ Converter::Converter(const spool::ProcessChunk& process, RowOutput& rows, Conver
 std::optional<Span> Converter::covered() const {
   const clock::TickClock& ticks = context_.clock;
   if (ticks.empty()) return std::nullopt;
-  return Span{ticks.ToTraceNs(ticks.first_ticks()), ticks.ToTraceNs(ticks.last_ticks())};
+  const uint64_t begin_ticks = window_ ? window_->begin_ticks : ticks.first_ticks();
+  return Span{ticks.ToTraceNs(begin_ticks), ticks.ToTraceNs(ticks.last_ticks())};
 }
 
 Status Converter::Advance(spool::SpoolReader& reader, uint64_t limit) {
@@ -161,6 +164,10 @@ void Converter::OnChunk(spool::ChunkKind kind, std::span<const std::byte> bytes)
       return;  // read ahead
     case spool::ChunkKind::kCells:
       return OnCells(payload);
+    case spool::ChunkKind::kCarried:
+      return OnCarried(bytes);
+    case spool::ChunkKind::kWindow:
+      return OnWindow(payload);
     case spool::ChunkKind::kLosses:
       return OnLosses(payload);
     case spool::ChunkKind::kOpenSpans:
@@ -204,6 +211,35 @@ void Converter::OnCells(spool::PayloadReader payload) {
   }
   DecodeCells(cells, decode_counts_,
               [&](const RecordView& record) { OnRecord(chunk.ring, ring, record); });
+}
+
+void Converter::OnCarried(std::span<const std::byte> payload) {
+  if (context_.clock.empty()) return;
+  ForEachCarried(payload, [this](uint32_t ring, std::span<const std::byte> cells) {
+    DecodeCells(cells, decode_counts_,
+                [&](const RecordView& record) { OnRecord(ring, rings_[ring], record); });
+  });
+}
+
+void Converter::OnWindow(spool::PayloadReader payload) {
+  spool::WindowChunk window;
+  if (window_ || !payload.Read(window)) return;
+  window_ = window;
+  losses_.Rebase();
+  spool::RingPosition ring;
+  for (uint32_t left = window.rings; left > 0 && payload.Read(ring); --left) {
+    rings_[ring.ring].next_position = ring.position;
+  }
+  TimeRange before;
+  before.begin_ns = context_.clock.ToTraceNs(context_.clock.first_ticks());
+  before.end_ns = anchor_.ToTraceNs(window.begin_raw_ns);
+  const auto events = static_cast<int64_t>(std::min<uint64_t>(window.events, INT64_MAX / 2));
+  context_.findings.Add(
+      {wire::NoteSeverity::kNotice, "rolled_out", "collector.window",
+       "events that were recorded before what this trace holds: tutti record --live keeps the "
+       "newest steps only",
+       "record with a larger --window and --window-size if more is needed"},
+      std::max<int64_t>(events, 1), before);
 }
 
 void Converter::OnRecord(uint32_t ring, Ring& state, const RecordView& record) {

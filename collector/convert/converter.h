@@ -93,6 +93,8 @@ class Converter {
   Status ConvertChunks(spool::SpoolReader& reader, uint64_t limit);
   void OnChunk(spool::ChunkKind kind, std::span<const std::byte> payload);
   void OnCells(spool::PayloadReader payload);
+  void OnCarried(std::span<const std::byte> payload);
+  void OnWindow(spool::PayloadReader payload);
   void OnLosses(spool::PayloadReader payload);
   void OnOpenStack(spool::PayloadReader payload);
   void OnNote(spool::PayloadReader payload);
@@ -131,6 +133,7 @@ class Converter {
   uint64_t missing_cells_ = 0;
   uint64_t horizon_ticks_ = 0;
   std::optional<clock::ClockReading> last_knot_;
+  std::optional<spool::WindowChunk> window_;  // of a spool whose older part was dropped
   std::optional<spool::EndChunk> end_;
   std::string torch_version_;
 };

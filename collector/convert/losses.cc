@@ -69,6 +69,9 @@ void Losses::Finish() {
     const bool of_process = key.first == spool::kNoRing;
     uint64_t reported = of_process && key.second == wire::LossReason::kNoRing ? no_ring_holes : 0;
     if (const auto holes = holes_.find(key); holes != holes_.end()) reported = holes->second;
+    if (const auto before = before_.find(key); before != before_.end()) {
+      reported += before->second.count;
+    }
     if (total.count > reported) {
       Report(key.second, total.count - reported, total.first_ticks, total.last_ticks);
     }

@@ -20,6 +20,8 @@ class Losses {
   void OnLoss(uint32_t ring, const wire::LossRecord& record);
   // Running totals: the last one of a ring and reason counts.
   void OnTotal(const spool::LossTotal& total);
+  // What the totals hold so far was lost before what is converted here: none of its business.
+  void Rebase() { before_ = totals_; }
   // Findings for what the totals hold beyond the holes.
   void Finish();
 
@@ -30,6 +32,7 @@ class Losses {
   Context& context_;
   std::map<Key, uint64_t> holes_;
   std::map<Key, spool::LossTotal> totals_;
+  std::map<Key, spool::LossTotal> before_;
 };
 
 }  // namespace tutti::collector::convert

@@ -87,6 +87,11 @@ void WriteProcessRows(Converter& converter, const spool::ProcessChunk& process,
   number("tracer.events_lost", converter.context().findings.lost());
   number("collector.spool_bytes", making.spool_bytes);
   number("collector.convert_cpu_ns", making.convert_cpu_ns);
+  const auto& end = converter.end();
+  const bool runs = making.still_running || (end && end->reason == spool::EndReason::kStillRunning);
+  if (const auto covered = converter.covered(); covered && runs) {
+    number("recording.running_until_ns", covered->end_ns);
+  }
   if (converter.end()) number("collector.drain_cpu_ns", converter.end()->drain_cpu_ns);
 }
 

@@ -25,6 +25,7 @@ struct Making {
   std::string recorder;  // name of its manifest
   int64_t convert_cpu_ns = 0;
   uint64_t spool_bytes = 0;
+  bool still_running = false;  // the process goes on beyond what is converted
 };
 
 // Replaces what was written before. To be called before anything is converted, with what

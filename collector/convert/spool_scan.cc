@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "collector/convert/carried_records.h"
 #include "collector/convert/op_name.h"
 
 namespace tutti::collector::convert {
@@ -26,9 +27,14 @@ Status SpoolScan::Advance(spool::SpoolReader& reader, uint64_t limit) {
   while (const auto chunk = reader.ChunkAt(offset_, limit)) {
     offset_ = chunk->end_offset();
     if (chunk->kind == spool::ChunkKind::kCells) cells.push_back(*chunk);
-    if (chunk->kind != spool::ChunkKind::kStrings) continue;
+    if (chunk->kind != spool::ChunkKind::kStrings && chunk->kind != spool::ChunkKind::kCarried &&
+        chunk->kind != spool::ChunkKind::kWindow) {
+      continue;
+    }
     TUTTI_ASSIGN_OR_RETURN(const auto payload, reader.Read(*chunk));
-    OnStrings(payload);
+    if (chunk->kind == spool::ChunkKind::kStrings) OnStrings(payload);
+    if (chunk->kind == spool::ChunkKind::kCarried) OnCarried(payload);
+    if (chunk->kind == spool::ChunkKind::kWindow) OnWindow(payload);
   }
   for (const spool::Chunk& chunk : cells) {
     TUTTI_ASSIGN_OR_RETURN(const auto payload, reader.Read(chunk));
@@ -52,6 +58,25 @@ void SpoolScan::OnCells(std::span<const std::byte> bytes) {
   if (!payload.Read(chunk)) return;
   DecodeCounts counts;
   DecodeCells(payload.rest(), counts, [this](const RecordView& record) { OnRecord(record); });
+}
+
+// In a head strings come before carried records.
+void SpoolScan::OnCarried(std::span<const std::byte> payload) {
+  ForEachCarried(payload, [this](uint32_t, std::span<const std::byte> cells) {
+    DecodeCounts counts;
+    DecodeCells(cells, counts, [this](const RecordView& record) { OnRecord(record); });
+  });
+}
+
+void SpoolScan::OnWindow(std::span<const std::byte> bytes) {
+  spool::WindowChunk window;
+  // Only the oldest file's: what lies before the others is here.
+  if (!window_ticks_ && spool::PayloadReader(bytes).Read(window))
+    window_ticks_ = window.begin_ticks;
+}
+
+std::optional<uint64_t> SpoolScan::window_begin_ticks() const {
+  return first_whole_step_ticks_ ? first_whole_step_ticks_ : window_ticks_;
 }
 
 std::string_view SpoolScan::TextOf(uint32_t index) const {
@@ -80,6 +105,9 @@ void SpoolScan::OnRecord(const RecordView& record) {
 
 void SpoolScan::OnStep(int64_t number, uint64_t begin_ticks, uint64_t end_ticks) {
   if (on_step_) on_step_(number, begin_ticks, end_ticks);
+  if (window_ticks_ && begin_ticks >= *window_ticks_ && number >= first_step_) {
+    first_whole_step_ticks_ = std::min(first_whole_step_ticks_.value_or(UINT64_MAX), begin_ticks);
+  }
   if (!steps_ || !steps_->Contains(number)) return;
   if (!step_ticks_) step_ticks_ = TickRange{begin_ticks, end_ticks};
   step_ticks_->begin = std::min(step_ticks_->begin, begin_ticks);

@@ -52,6 +52,14 @@ class SpoolScan {
   // From the default group: the one that torch describes so, else the first with a rank.
   std::optional<InferredRank> inferred_rank() const;
 
+  // Goes on with another file of the same spool, from its beginning.
+  void Restart() { offset_ = 0; }
+
+  // Of a spool whose older part was dropped: where its first whole step begins, of those with at
+  // least the number |first_step|; without one where its first clock reading is. Else absent.
+  std::optional<uint64_t> window_begin_ticks() const;
+  void SetFirstStep(int64_t first_step) { first_step_ = first_step; }
+
   // From the first begin to the last end of the wanted steps; absent if none was found.
   const std::optional<TickRange>& step_ticks() const { return step_ticks_; }
 
@@ -59,10 +67,12 @@ class SpoolScan {
   void OnStrings(std::span<const std::byte> payload);
   void OnCells(std::span<const std::byte> payload);
   void OnRecord(const RecordView& record);
+  void OnCarried(std::span<const std::byte> payload);
+  void OnWindow(std::span<const std::byte> payload);
   void OnStep(int64_t number, uint64_t begin_ticks, uint64_t end_ticks);
   std::string_view TextOf(uint32_t index) const;
 
-  bool WantsSteps() const { return steps_.has_value() || on_step_; }
+  bool WantsSteps() const { return steps_.has_value() || on_step_ || window_ticks_.has_value(); }
 
   std::optional<StepRange> steps_;
   StepListener on_step_;
@@ -71,6 +81,9 @@ class SpoolScan {
   std::map<uint32_t, std::string> strings_;
   std::map<uint32_t, wire::CommunicatorRecord> communicators_;
   std::optional<TickRange> step_ticks_;
+  std::optional<uint64_t> window_ticks_;  // before it something is missing
+  std::optional<uint64_t> first_whole_step_ticks_;
+  int64_t first_step_ = INT64_MIN;
 };
 
 }  // namespace tutti::collector::convert

@@ -26,9 +26,16 @@ class DiskBudget {
   // May |bytes| more be spooled, into a file that has |file_bytes|?
   BudgetState StateFor(uint64_t bytes, uint64_t file_bytes);
   void Spent(uint64_t bytes) { spooled_bytes_ += bytes; }
+  // Files of so many bytes were removed again.
+  void Freed(uint64_t bytes) {
+    spooled_bytes_ -= bytes < spooled_bytes_ ? bytes : spooled_bytes_;
+    known_free_bytes_ = 0;  // ask again
+  }
   // Of what was spooled, this much has its rows on the disk already and needs no room kept free.
   void SetConverted(uint64_t bytes) { converted_bytes_ = bytes; }
 
+  // The largest that a file may be.
+  uint64_t max_file_bytes() const { return max_file_bytes_; }
   uint64_t spooled_bytes() const { return spooled_bytes_; }
 
  private:

@@ -57,8 +57,14 @@ DrainLoop::DrainLoop(const DrainerSettings& settings, os::FileDescriptor channel
       control_(settings.spool_path) {
   MakeBallast(spool_directory_.get());
   if (!settings_.metrics_path.empty()) {
-    metrics_.emplace(settings_.metrics_path, settings_.metrics_every_ns, spool_directory_.get());
+    metrics_.emplace(settings_.metrics_path, settings_.metrics_every_ns);
   }
+  if (settings_.live) {
+    uint64_t& bytes = settings_.live->window.bytes;
+    bytes = live::FittingBytes(bytes, budget_.max_file_bytes());
+    dumps_.emplace(settings_);
+  }
+  if (metrics_ || dumps_) follower_.emplace(spool_directory_.get(), settings_.alarms);
 }
 
 int DrainLoop::Run() {
@@ -70,6 +76,7 @@ int DrainLoop::Run() {
     TendRegularly();
     FinishEnded();
     HandleResults();
+    TendDump();
     if (hurried_ && processes_.empty()) ::_exit(0);  // the worker may be in the middle
   }
   CleanUp();
@@ -77,7 +84,8 @@ int DrainLoop::Run() {
 }
 
 bool DrainLoop::Done() const {
-  return (orphaned_ || command_ended_) && processes_.empty() && converting_ == 0;
+  return (orphaned_ || command_ended_) && processes_.empty() && converting_ == 0 &&
+         !(dumps_ && dumps_->running());
 }
 
 void DrainLoop::WaitForWork() {
@@ -149,6 +157,7 @@ void DrainLoop::PollRings() {
     max_fill_frac = std::max(max_fill_frac, polled.max_fill_frac);
     budget = std::max(budget, polled.budget);
     if (!polled.spool.ok() || polled.budget == BudgetState::kFull) {
+      if (DropOldestFiles()) continue;
       max_fill_frac = 0;  // looking more often does not help
       if (!std::exchange(said_disk_full_, true)) {
         Say("the disk is full or --max-size is reached: events are dropped from now on");
@@ -183,28 +192,16 @@ void DrainLoop::TendRegularly() {
     next_sample_ns_ = now_ns + kSampleIntervalNs;
     SampleSystem();
   }
-  if (metrics_ && metrics_->IsDue(now_ns)) WriteMetrics(now_ns);
+  TendSteps(now_ns);
   const bool flush = now_ns >= next_flush_ns_;
   for (auto& [index, process] : processes_) {
     FreeRings(process, flush, now_ns);
     if (!flush) continue;
     process.drainer.WriteSnapshots();
+    if (dumps_) continue;  // what becomes rows is known at the end
     worker_.Progress(index, process.spool_name, process.drainer.spool().committed_bytes());
   }
   if (flush) next_flush_ns_ = now_ns + settings_.flush_ns;
-}
-
-void DrainLoop::WriteMetrics(int64_t now_ns) {
-  for (const auto& [index, process] : processes_) {
-    metrics_->Look(index, process.spool_name, process.drainer.process(),
-                   process.drainer.spool().committed_bytes());
-  }
-  const auto lines = metrics_->Write(now_ns);
-  if (!lines.ok() && !std::exchange(said_no_metrics_, true)) {
-    Say("no metrics: " + lines.status().message());
-  }
-  if (!lines.ok()) return;
-  for (const std::string& line : *lines) Say(line);
 }
 
 void DrainLoop::SampleSystem() {
@@ -278,17 +275,23 @@ void DrainLoop::FinishProcess(uint32_t index, Process& process, spool::EndReason
   }
   TellPause(process);
   process.drainer.Finish(reason, process.exit_status.value_or(-1), clock::ThreadCpuNs());
-  if (metrics_) {
-    WriteMetrics(clock::MonotonicRawNs());
-    metrics_->End(index);
-    WriteMetrics(clock::MonotonicRawNs());
+  if (follower_) {
+    LookAtSteps(index, process);
+    TellAlarms(clock::MonotonicRawNs());
+    follower_->End(index);
+    if (metrics_) WriteMetrics(clock::MonotonicRawNs());
   }
-  worker_.Complete(index, process.spool_name, process.drainer.spool().committed_bytes(),
-                   FindingsOf(process));
+  worker_.Complete(index, process.spool_name, SpoolBytes(process), FindingsOf(process));
   ++converting_;
   Message released = MakeMessage(MessageKind::kReleased);
   released.index = index;
   Send(released, true);
+}
+
+uint64_t DrainLoop::SpoolBytes(const Process& process) const {
+  if (!process.window) return process.drainer.spool().committed_bytes();
+  const auto reader = spool::SpoolReader::Open(spool_directory_.get(), process.spool_name);
+  return reader.ok() ? reader->file_bytes() : 0;
 }
 
 std::vector<convert::Finding> DrainLoop::FindingsOf(const Process& process) const {

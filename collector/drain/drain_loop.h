@@ -17,9 +17,12 @@
 #include "collector/drain/conversion_worker.h"
 #include "collector/drain/disk_budget.h"
 #include "collector/drain/drainer.h"
+#include "collector/drain/dumps.h"
 #include "collector/drain/pacer.h"
 #include "collector/drain/process_drainer.h"
 #include "collector/live/live_metrics.h"
+#include "collector/live/step_follower.h"
+#include "collector/live/window.h"
 #include "common/status.h"
 
 namespace tutti::collector::drain {
@@ -44,6 +47,13 @@ class DrainLoop {
     std::optional<uint32_t> mask = {};      // as `tutti ctl` has it; absent: all of the recording's
     std::optional<int64_t> paused_ns = {};  // MONOTONIC_RAW since when it is less
     std::optional<int64_t> step = {};       // seen last
+
+    std::string file_name = {};  // that is written: the spool itself, or the newest of a series
+    // With --live:
+    std::optional<live::Window> window = {};
+    uint64_t next_file = 1;
+    int64_t steps_before = 0;                 // that had ended when the file was begun
+    std::optional<int64_t> step_before = {};  // number of the last of them
   };
 
   bool Done() const;
@@ -66,11 +76,24 @@ class DrainLoop {
   void ControlCapture();
   void ControlProcess(Process& process);
   void TellPause(Process& process);
+  void TendSteps(int64_t now_ns);
+  void LookAtSteps();
+  void LookAtSteps(uint32_t index, const Process& process);
+  int64_t StepsOf(uint32_t index) const;
+  void TellAlarms(int64_t now_ns);
   void WriteMetrics(int64_t now_ns);
+  void TendWindows(int64_t now_ns);
+  void StartFile(uint32_t index, Process& process);
+  void RemoveFile(const live::Window::File& file);
+  bool DropOldestFiles();
+  void BeginDump();
+  void TendDump();
+  void RestoreWindow(Process& process, const std::vector<std::string>& files);
   void NoticeEnds();
   bool MayFinish(const Process& process) const;
   void FinishEnded();
   void FinishProcess(uint32_t index, Process& process, spool::EndReason reason);
+  uint64_t SpoolBytes(const Process& process) const;
   std::vector<convert::Finding> FindingsOf(const Process& process) const;
 
   void HandleResults();
@@ -87,9 +110,11 @@ class DrainLoop {
   ConversionWorker worker_;
   counters::NodeSampler node_sampler_;
   CaptureControl control_;
-  std::optional<live::LiveMetrics> metrics_;  // if they are wanted
-  std::map<uint32_t, Process> processes_;     // those whose spool is open
-  uint32_t converting_ = 0;                   // complete spools without a result yet
+  std::optional<live::StepFollower> follower_;  // for one of these two:
+  std::optional<live::LiveMetrics> metrics_;
+  std::optional<Dumps> dumps_;             // with --live
+  std::map<uint32_t, Process> processes_;  // those whose spool is open
+  uint32_t converting_ = 0;                // complete spools without a result yet
   bool orphaned_ = false;
   bool command_ended_ = false;
   bool hurried_ = false;
@@ -102,6 +127,8 @@ class DrainLoop {
   int64_t next_flush_ns_ = 0;
   int64_t next_sample_ns_ = 0;
   int64_t next_control_ns_ = 0;
+  int64_t next_steps_ns_ = 0;
+  int64_t next_line_ns_ = 0;
 };
 
 }  // namespace tutti::collector::drain

@@ -6,31 +6,12 @@
 #include <utility>
 
 #include "collector/drain/drain_loop.h"
+#include "collector/drain/manifest_rank.h"
 #include "collector/os/files.h"
 #include "collector/run/manifest.h"
 #include "collector/session/session_directory.h"
 
 namespace tutti::collector::drain {
-namespace {
-
-run::ManifestRank ManifestRankOf(const rank::RankOutcome& outcome) {
-  run::ManifestRank entry;
-  entry.file = outcome.file + (outcome.spool_kept ? ".part" : "");
-  entry.pid = outcome.pid;
-  entry.rank = outcome.identity.rank;
-  entry.attempt = outcome.identity.attempt;
-  entry.world_size = outcome.identity.world_size;
-  entry.rank_source = outcome.identity.source;
-  entry.exit_status = outcome.exit_status;
-  entry.events = outcome.events;
-  entry.events_lost = outcome.events_lost;
-  entry.torch_version = outcome.torch_version;
-  entry.truth = outcome.truth;
-  return entry;
-}
-
-}  // namespace
-
 void DrainLoop::HandleResults() {
   for (const ConversionResult& result : worker_.TakeResults()) {
     --converting_;

@@ -8,6 +8,7 @@
 #include "collector/os/proc.h"
 #include "collector/spool/reader.h"
 #include "collector/spool/recover.h"
+#include "collector/spool/series.h"
 
 namespace tutti::collector::drain {
 namespace {
@@ -16,6 +17,11 @@ std::string FileName(uint32_t index, const char* extension) {
   std::string number = std::to_string(index);
   number.insert(0, 4 - std::min<size_t>(number.size(), 4), '0');
   return "p" + number + extension;
+}
+
+// A file or a series of them.
+bool HasSpool(int directory, const std::string& name) {
+  return !spool::FilesOf(directory, name).empty();
 }
 
 bool ExistsIn(const std::string& directory, const std::string& name) {
@@ -28,6 +34,12 @@ Result<spool::SpoolWriter> StartSpool(int directory, const std::string& name,
   TUTTI_RETURN_IF_ERROR(writer.AppendStruct(spool::ChunkKind::kProcess, message.process));
   TUTTI_RETURN_IF_ERROR(writer.AppendStruct(spool::ChunkKind::kClock, message.first_reading));
   return writer;
+}
+
+Result<spool::SpoolWriter> Continue(int directory, const spool::SpoolReader& reader,
+                                    uint64_t end_offset) {
+  const spool::SpoolReader::Place end = reader.PlaceOf(end_offset);
+  return spool::SpoolWriter::Continue(directory, end.file, end.offset);
 }
 
 }  // namespace
@@ -59,7 +71,7 @@ bool DrainLoop::WasDone(uint32_t index) {
 Status DrainLoop::TakeOver(const SegmentMessage& message,
                            std::vector<os::FileDescriptor> descriptors) {
   const std::string spool_name = FileName(message.index, ".spool");
-  if (ExistsIn(settings_.spool_path, spool_name)) {
+  if (HasSpool(spool_directory_.get(), spool_name)) {
     TUTTI_ASSIGN_OR_RETURN(spool::SpoolReader reader,
                            spool::SpoolReader::Open(spool_directory_.get(), spool_name));
     const auto state = spool::Recover(reader);
@@ -69,7 +81,11 @@ Status DrainLoop::TakeOver(const SegmentMessage& message,
       return OkStatus();
     }
     // Not even its first chunk was written whole.
-    if (!state.ok()) ::unlinkat(spool_directory_.get(), spool_name.c_str(), 0);
+    if (!state.ok()) {
+      for (const std::string& file : spool::FilesOf(spool_directory_.get(), spool_name)) {
+        ::unlinkat(spool_directory_.get(), file.c_str(), 0);
+      }
+    }
   }
   TUTTI_ASSIGN_OR_RETURN(Process process, MakeProcess(message, std::move(descriptors)));
   if (capture_stopped_) process.drainer.SetCaptureMask(0);
@@ -87,16 +103,17 @@ Result<DrainLoop::Process> DrainLoop::MakeProcess(const SegmentMessage& message,
       session::Segment::Attach(std::move(descriptors[0]), message.process.segment_bytes));
   const std::string spool_name = FileName(message.index, ".spool");
   spool::SpoolState state;
-  const bool resumed = ExistsIn(settings_.spool_path, spool_name);
-  if (resumed) {
-    TUTTI_ASSIGN_OR_RETURN(spool::SpoolReader reader,
-                           spool::SpoolReader::Open(spool_directory_.get(), spool_name));
-    TUTTI_ASSIGN_OR_RETURN(state, spool::Recover(reader));
+  std::optional<spool::SpoolReader> earlier;
+  std::vector<std::string> files = spool::FilesOf(spool_directory_.get(), spool_name);
+  if (!files.empty()) {
+    TUTTI_ASSIGN_OR_RETURN(earlier, spool::SpoolReader::Open(spool_directory_.get(), spool_name));
+    TUTTI_ASSIGN_OR_RETURN(state, spool::Recover(*earlier));
+  } else {
+    files.push_back(settings_.live ? spool::PieceFileName(spool_name, 0) : spool_name);
   }
-  TUTTI_ASSIGN_OR_RETURN(
-      spool::SpoolWriter writer,
-      resumed ? spool::SpoolWriter::Continue(spool_directory_.get(), spool_name, state.end_offset)
-              : StartSpool(spool_directory_.get(), spool_name, message));
+  TUTTI_ASSIGN_OR_RETURN(spool::SpoolWriter writer,
+                         earlier ? Continue(spool_directory_.get(), *earlier, state.end_offset)
+                                 : StartSpool(spool_directory_.get(), files.back(), message));
   budget_.Spent(writer.committed_bytes());
   Process process{
       spool_name,
@@ -104,8 +121,13 @@ Result<DrainLoop::Process> DrainLoop::MakeProcess(const SegmentMessage& message,
       counters::ProcessSampler(message.process.peer_pid, message.process.clock_ticks_per_second),
       {},
       false};
+  process.file_name = files.back();
   for (const auto& [ring, position] : state.next_position) {
     process.drainer.ResumeAt(ring, position);
+  }
+  if (settings_.live) {
+    process.drainer.KeepWindow(message.first_reading, earlier ? &*earlier : nullptr);
+    RestoreWindow(process, files);
   }
   if (descriptors.size() > 1) process.pidfd = std::move(descriptors[1]);
   const auto stat = os::ReadProcessStat(message.process.peer_pid);

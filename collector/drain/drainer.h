@@ -8,6 +8,7 @@
 #include <string>
 
 #include "collector/convert/spool_scan.h"
+#include "collector/live/settings.h"
 #include "collector/os/file_descriptor.h"
 
 namespace tutti::collector::drain {
@@ -24,6 +25,8 @@ struct DrainerSettings {
   bool sample_system = true;
   std::string metrics_path = {};  // live/live_metrics.h; absolute, "" none
   int64_t metrics_every_ns = 5'000'000'000;
+  live::AlarmLimits alarms = {};
+  std::optional<live::LiveSettings> live = {};  // only the newest steps are kept
 };
 
 // Runs until everything is done. |channel|: our end of the socket pair. Returns the exit

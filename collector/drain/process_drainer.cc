@@ -1,13 +1,17 @@
 #include "collector/drain/process_drainer.h"
 
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
 #include "collector/drain/open_step.h"
+#include "collector/os/files.h"
 #include "collector/os/proc.h"
 
 namespace tutti::collector::drain {
@@ -23,13 +27,6 @@ size_t CellPieces(std::span<const std::byte> cells, uint64_t position, uint64_t 
   pieces[0] = {base + first * wire::kCellBytes, until_end * wire::kCellBytes};
   pieces[1] = {base, (count - until_end) * wire::kCellBytes};
   return until_end < count ? 2 : 1;
-}
-
-// Whether a record of this kind is a loss if it can't be written. The others tell about
-// threads and losses, which are known otherwise.
-bool IsEvent(wire::RecordKind kind) {
-  return kind != wire::RecordKind::kThread && kind != wire::RecordKind::kLoss &&
-         kind != wire::RecordKind::kThreadName && kind != wire::RecordKind::kNcclCommunicator;
 }
 
 // Whether any thread may claim the ring, without our doing.
@@ -129,6 +126,7 @@ Status ProcessDrainer::SpoolCells(uint32_t ring, uint64_t count) {
       1 + CellPieces(segment_->cells(ring), state.tail, count, std::span(pieces).subspan<1, 2>());
   TUTTI_RETURN_IF_ERROR(writer_.Append(spool::ChunkKind::kCells, std::span(pieces).first(used)));
   budget_.Spent(sizeof(chunk) + count * wire::kCellBytes);
+  if (carried_) CarryFrom(std::span(pieces).subspan(1, used - 1), ring);
   state.tail += count;
   header.tail.store(state.tail, std::memory_order_release);
   return OkStatus();
@@ -186,13 +184,10 @@ void ProcessDrainer::WriteSnapshots() {
   had_open_spans_ = has_open_spans;
 }
 
-void ProcessDrainer::WriteLosses() {
+std::vector<spool::LossTotal> ProcessDrainer::LossTotals() const {
   std::vector<spool::LossTotal> totals;
-  uint64_t checksum = 0;
   const auto add = [&](const spool::LossTotal& total) {
-    if (total.count == 0) return;
-    totals.push_back(total);
-    checksum += total.count;
+    if (total.count > 0) totals.push_back(total);
   };
   for (uint32_t ring = 0; ring < ring_count(); ++ring) {
     const wire::RingHeader& header = segment_->ring(ring);
@@ -203,6 +198,13 @@ void ProcessDrainer::WriteLosses() {
   add(TotalOf(spool::kNoRing, wire::LossReason::kNoRing, segment_->header().lost_no_ring));
   const uint32_t refused = segment_->header().strings_refused.load(std::memory_order_relaxed);
   add({spool::kNoRing, wire::LossReason::kStringTableFull, 0, refused, 0, 0});
+  return totals;
+}
+
+void ProcessDrainer::WriteLosses() {
+  std::vector<spool::LossTotal> totals = LossTotals();
+  uint64_t checksum = 0;
+  for (const spool::LossTotal& total : totals) checksum += total.count;
   if (checksum == loss_checksum_) return;
   const iovec piece{totals.data(), totals.size() * sizeof(spool::LossTotal)};
   if (writer_.Append(spool::ChunkKind::kLosses, std::span(&piece, 1)).ok()) {
@@ -303,10 +305,90 @@ void ProcessDrainer::CountUnwritten() {
       wire::RecordHeader header;
       std::memcpy(&header, segment_->cells(ring).data() + at % capacity * wire::kCellBytes,
                   sizeof(header));
-      if (IsEvent(header.kind)) ++unwritten_events_;
+      if (convert::IsEvent(header.kind)) ++unwritten_events_;
       at += std::max<uint64_t>(header.cells, 1);
     }
   }
+}
+
+// What was written just now, once more: the process may have changed it since, but what is kept is
+// checked when it is read.
+void ProcessDrainer::CarryFrom(std::span<const iovec> pieces, uint32_t ring) {
+  std::vector<std::byte> cells;
+  for (const iovec& piece : pieces) {
+    const auto* bytes = static_cast<const std::byte*>(piece.iov_base);
+    cells.insert(cells.end(), bytes, bytes + piece.iov_len);
+  }
+  carried_->Look(ring, cells);
+}
+
+void ProcessDrainer::KeepWindow(const clock::ClockReading& first, spool::SpoolReader* earlier) {
+  first_reading_ = first;
+  carried_.emplace();
+  if (earlier == nullptr) return;
+  uint64_t at = 0;
+  while (const auto chunk = earlier->ChunkAt(at, earlier->file_bytes())) {
+    at = chunk->end_offset();
+    const auto bytes = earlier->Read(*chunk);
+    if (!bytes.ok()) return;
+    spool::PayloadReader payload(*bytes);
+    spool::CellsChunk cells;
+    spool::WindowChunk window;
+    if (chunk->kind == spool::ChunkKind::kCarried) carried_->LookCarried(*bytes);
+    if (chunk->kind == spool::ChunkKind::kWindow && payload.Read(window)) {
+      carried_->AddEvents(window.events);
+    }
+    if (chunk->kind == spool::ChunkKind::kCells && payload.Read(cells)) {
+      carried_->Look(cells.ring, payload.rest());
+    }
+  }
+}
+
+Result<uint64_t> ProcessDrainer::StartFile(int directory, const std::string& name) {
+  WriteSnapshots();
+  TUTTI_RETURN_IF_ERROR(SpoolClock());
+  const std::string part = name + ".part";
+  ::unlinkat(directory, part.c_str(), 0);  // of a drainer that was killed here
+  TUTTI_ASSIGN_OR_RETURN(spool::SpoolWriter writer, spool::SpoolWriter::Create(directory, part));
+  Status status = WriteHead(writer);
+  if (status.ok() && ::renameat(directory, part.c_str(), directory, name.c_str()) != 0) {
+    status = os::ErrnoStatus(name, errno);
+  }
+  if (!status.ok()) {
+    ::unlinkat(directory, part.c_str(), 0);
+    return status;
+  }
+  budget_.Spent(writer.committed_bytes());
+  const uint64_t ended_bytes = writer_.committed_bytes();
+  writer_ = std::move(writer);
+  return ended_bytes;
+}
+
+Status ProcessDrainer::WriteHead(spool::SpoolWriter& writer) {
+  using spool::ChunkKind;
+  TUTTI_RETURN_IF_ERROR(writer.AppendStruct(ChunkKind::kProcess, process_));
+  const std::string strings = StringHarvester(*segment_).Take();
+  if (!strings.empty()) TUTTI_RETURN_IF_ERROR(writer.AppendBytes(ChunkKind::kStrings, strings));
+  TUTTI_RETURN_IF_ERROR(writer.AppendStruct(ChunkKind::kClock, *first_reading_));
+  TUTTI_RETURN_IF_ERROR(writer.AppendBytes(ChunkKind::kCarried, carried_->Payload()));
+  const std::vector<spool::LossTotal> losses = LossTotals();
+  const iovec totals{const_cast<spool::LossTotal*>(losses.data()),
+                     losses.size() * sizeof(spool::LossTotal)};
+  TUTTI_RETURN_IF_ERROR(writer.Append(ChunkKind::kLosses, std::span(&totals, 1)));
+  const clock::ClockReading now = clock::ReadClocks(process_.clock_kind);
+  TUTTI_RETURN_IF_ERROR(writer.AppendStruct(ChunkKind::kClock, now));
+  spool::WindowChunk window{};
+  window.events = carried_->events();
+  window.begin_ticks = now.ticks;
+  window.begin_raw_ns = now.monotonic_raw_ns;
+  std::vector<spool::RingPosition> positions;
+  for (uint32_t ring = 0; ring < ring_count(); ++ring) {
+    if (rings_[ring].tail > 0) positions.push_back({rings_[ring].tail, ring, 0});
+  }
+  window.rings = static_cast<uint32_t>(positions.size());
+  const iovec pieces[] = {{&window, sizeof(window)},
+                          {positions.data(), positions.size() * sizeof(spool::RingPosition)}};
+  return writer.Append(ChunkKind::kWindow, pieces);
 }
 
 void ProcessDrainer::Finish(spool::EndReason reason, int32_t exit_status, int64_t drain_cpu_ns) {

@@ -5,17 +5,22 @@
 // the rings fill up and the tracer counts what it drops: training never waits.
 #pragma once
 
+#include <sys/uio.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "collector/clock/clock_reading.h"
+#include "collector/convert/carried_records.h"
 #include "collector/drain/disk_budget.h"
 #include "collector/drain/string_harvester.h"
 #include "collector/session/segment.h"
 #include "collector/spool/format.h"
+#include "collector/spool/reader.h"
 #include "collector/spool/writer.h"
 #include "common/status.h"
 
@@ -61,6 +66,14 @@ class ProcessDrainer {
   // back before the next regular look. Cheap.
   bool RingsRunShort() const;
 
+  // From now on older files of the spool may be dropped (series.h): remembers what the files after
+  // them need. |first|: the first clock reading of the process. |earlier|: the spool so far, which
+  // another drainer wrote; null if it is new. Call before Poll.
+  void KeepWindow(const clock::ClockReading& first, spool::SpoolReader* earlier);
+  // Ends the spool's file here and goes on in a new one; how many bytes the old one has. On failure
+  // it goes on in the old one. Requires KeepWindow.
+  Result<uint64_t> StartFile(int directory, const std::string& name);
+
   // The process has ended or the recording has: takes what is left, the open spans and
   // the totals, and closes the spool. Call once.
   void Finish(spool::EndReason reason, int32_t exit_status, int64_t drain_cpu_ns);
@@ -94,7 +107,10 @@ class ProcessDrainer {
   Status SpoolCells(uint32_t ring, uint64_t count);
   Status SpoolStrings();
   Status SpoolClock();
+  Status WriteHead(spool::SpoolWriter& writer);
+  std::vector<spool::LossTotal> LossTotals() const;
   void WriteLosses();
+  void CarryFrom(std::span<const iovec> pieces, uint32_t ring);
   void WriteOpenSpans(uint32_t ring, spool::OpenSpansReason reason);
   bool ThreadIsGone(uint32_t tid, uint64_t start_ticks);
   bool OwnerIsGone(const wire::RingHeader& header);
@@ -114,6 +130,8 @@ class ProcessDrainer {
   bool had_open_spans_ = false;
   BlockedTime blocked_;
   Status spool_failure_;
+  std::optional<clock::ClockReading> first_reading_;  // with carried_
+  std::optional<convert::CarriedRecords> carried_;    // if files may be dropped
 };
 
 }  // namespace tutti::collector::drain

@@ -9,7 +9,7 @@ void StepTimes::Add(int64_t number, int64_t begin_ns, int64_t end_ns) {
   const int64_t ns = end_ns - begin_ns;
   if (lengths_.size() >= kEnough) {
     const int64_t median_ns = MedianNs();
-    if (median_ns > 0 && ns > kSlowFactor * median_ns) {
+    if (median_ns > 0 && static_cast<double>(ns) > slow_factor_ * static_cast<double>(median_ns)) {
       ++slow_steps_;
       slow_ = Slow{number, ns, median_ns};
     }

@@ -11,6 +11,10 @@ namespace tutti::collector::live {
 
 class StepTimes {
  public:
+  // A step is slow if it takes more than so many times the median of those before it, of which
+  // there are kEnough.
+  explicit StepTimes(double slow_factor = kSlowFactor) : slow_factor_(slow_factor) {}
+
   // A step that ended at `end_ns`. Steps come in order of their ends, or nearly.
   void Add(int64_t number, int64_t begin_ns, int64_t end_ns);
 
@@ -32,12 +36,11 @@ class StepTimes {
   std::optional<Slow> TakeSlow();
 
   static constexpr size_t kKept = 256;
-  // A step is slow if it takes so many times the median of those before it, of which there are
-  // kEnough.
-  static constexpr int64_t kSlowFactor = 3;
+  static constexpr double kSlowFactor = 3;
   static constexpr size_t kEnough = 20;
 
  private:
+  double slow_factor_;
   std::vector<int64_t> lengths_;  // a ring of kKept
   size_t next_ = 0;
   int64_t steps_ = 0;

@@ -46,5 +46,14 @@ TEST(StepTimes, ASlowStepIsToldOnce) {
   EXPECT_FALSE(steps.TakeSlow().has_value());
 }
 
+TEST(StepTimes, WhatIsSlowCanBeChosen) {
+  StepTimes steps(1.5);
+  for (int64_t i = 0; i < 30; ++i) steps.Add(i, i * 100, i * 100 + 10);
+  steps.Add(30, 3000, 3015);
+  EXPECT_EQ(steps.slow_steps(), 0);
+  steps.Add(31, 3100, 3116);
+  EXPECT_EQ(steps.slow_steps(), 1);
+}
+
 }  // namespace
 }  // namespace tutti::collector::live

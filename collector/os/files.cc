@@ -130,6 +130,26 @@ Status WriteFileAtomically(int directory, const std::string& name, std::string_v
   return status;
 }
 
+Status LinkOrCopy(int from_directory, int to_directory, const std::string& name) {
+  if (::linkat(from_directory, name.c_str(), to_directory, name.c_str(), 0) == 0) return OkStatus();
+  if (errno != EPERM && errno != EXDEV && errno != EOPNOTSUPP && errno != EMLINK &&
+      errno != ENOSYS) {
+    return ErrnoStatus(name, errno);
+  }
+  const FileDescriptor from(
+      ::openat(from_directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (!from.valid()) return ErrnoStatus(name, errno);
+  TUTTI_ASSIGN_OR_RETURN(const FileDescriptor to, CreateExclusive(to_directory, name));
+  std::vector<char> block(1 << 20);
+  for (;;) {
+    const ssize_t got = ::read(from.get(), block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return ErrnoStatus(name, errno);
+    if (got == 0) return OkStatus();
+    TUTTI_RETURN_IF_ERROR(WriteFully(to.get(), block.data(), static_cast<size_t>(got)));
+  }
+}
+
 Status RenameNoReplace(int directory, const std::string& from, const std::string& to) {
   if (::syscall(SYS_renameat2, directory, from.c_str(), directory, to.c_str(), RENAME_NOREPLACE) ==
       0) {
@@ -145,6 +165,12 @@ Status RenameNoReplace(int directory, const std::string& from, const std::string
 
 std::vector<std::string> ListDirectory(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return {};
+  return Entries(fd);
+}
+
+std::vector<std::string> ListDirectoryAt(int directory) {
+  const int fd = ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return {};
   return Entries(fd);
 }

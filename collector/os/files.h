@@ -39,12 +39,17 @@ Status WriteFileAtomically(int directory, const std::string& name, std::string_v
 // write(2) until everything is written; retries on EINTR only.
 Status WriteFully(int fd, const void* data, size_t bytes);
 
+// The same file in another directory under the same name, by a hard link; a copy where the file
+// system has none, or the directories are on two. kIo if the name exists there.
+Status LinkOrCopy(int from_directory, int to_directory, const std::string& name);
+
 // Renames and fails with kIo if |to| exists (renameat2 RENAME_NOREPLACE; link and
 // unlink where the file system has no such rename).
 Status RenameNoReplace(int directory, const std::string& from, const std::string& to);
 
 // Names in a directory except "." and "..", sorted. Empty if it can't be read.
 std::vector<std::string> ListDirectory(const std::string& path);
+std::vector<std::string> ListDirectoryAt(int directory);
 
 // Removes a directory and what is in it without following symbolic links.
 // Best effort: what can't be removed stays.

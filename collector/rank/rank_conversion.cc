@@ -12,6 +12,7 @@
 
 #include "collector/clock/clock_reading.h"
 #include "collector/os/files.h"
+#include "collector/spool/series.h"
 
 namespace tutti::collector::rank {
 namespace {
@@ -25,6 +26,17 @@ std::string WithExtension(const std::string& name, const char* extension) {
 std::optional<int32_t> KnownNumber(int32_t number) {
   if (number < 0) return std::nullopt;
   return number;
+}
+
+// Whether the older part of the spool was dropped.
+bool BeginsWithHead(const spool::SpoolReader& reader) {
+  uint64_t at = 0;
+  while (const auto chunk = reader.ChunkAt(at, reader.file_bytes())) {
+    if (chunk->kind == spool::ChunkKind::kWindow) return true;
+    if (chunk->kind == spool::ChunkKind::kCells) return false;
+    at = chunk->end_offset();
+  }
+  return false;
 }
 
 constexpr char kOrderOfArrival[] = "order of arrival";
@@ -44,7 +56,10 @@ RankConversion::RankConversion(ConversionSettings settings, std::string spool_na
       directory_(std::move(directory)),
       reader_(std::move(reader)),
       process_(process),
-      scan_(settings_.steps) {}
+      scan_(settings_.steps) {
+  scan_.SetFirstStep(settings_.first_step);
+  at_once_ = settings_.steps || BeginsWithHead(reader_);
+}
 
 Result<std::unique_ptr<RankConversion>> RankConversion::Open(const ConversionSettings& settings,
                                                              const std::string& spool_name) {
@@ -115,6 +130,10 @@ Status RankConversion::OpenFile() {
   rows_ = std::make_unique<convert::RowOutput>(*writer_);
   convert::ConverterOptions options;
   options.window = scan_.step_ticks();
+  // What was under way when the older part ends lacks its beginning: whole steps are kept.
+  if (const auto begin = scan_.window_begin_ticks(); begin && !options.window) {
+    options.window = convert::TickRange{*begin, UINT64_MAX};
+  }
   converter_ = std::make_unique<convert::Converter>(process_, *rows_, options);
   // A file that is cut off must say whose it is, too; the rows are replaced at the end.
   convert::WriteProcessRows(*converter_, process_, *identity_, settings_.making, *rows_);
@@ -122,7 +141,7 @@ Status RankConversion::OpenFile() {
 }
 
 Result<bool> RankConversion::Advance(uint64_t committed, uint64_t budget_bytes) {
-  if (settings_.steps) return false;  // when the wanted steps ran is known at the end
+  if (at_once_) return false;
   const int64_t cpu_before_ns = clock::ThreadCpuNs();
   if (!identity_) {
     if (process_.hello.rank < 0) TUTTI_RETURN_IF_ERROR(scan_.Advance(reader_, committed));
@@ -193,11 +212,20 @@ Result<RankOutcome> RankConversion::Finish(uint64_t committed,
   return outcome;
 }
 
-Status RankConversion::Publish() {
-  if (::renameat(directory_.get(), spool_name_.c_str(), directory_.get(),
-                 Beside(".done").c_str()) != 0) {
-    return os::ErrnoStatus(spool_name_, errno);
+// A series can't be renamed as a whole: beside it an empty file says that it is done.
+Status RankConversion::MarkDone() const {
+  const std::string done = Beside(".done");
+  if (::renameat(directory_.get(), spool_name_.c_str(), directory_.get(), done.c_str()) == 0) {
+    return OkStatus();
   }
+  if (errno != ENOENT) return os::ErrnoStatus(spool_name_, errno);
+  const os::FileDescriptor mark(
+      ::openat(directory_.get(), done.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  return mark.valid() ? OkStatus() : os::ErrnoStatus(done, errno);
+}
+
+Status RankConversion::Publish() {
+  TUTTI_RETURN_IF_ERROR(MarkDone());
   const auto name = FinishPublishing(settings_.run_path, settings_.spool_path, Beside(".done"));
   return name.ok() ? OkStatus() : name.status();
 }
@@ -212,6 +240,10 @@ Result<std::string> FinishPublishing(const std::string& run_path, const std::str
   const os::FileDescriptor spool(
       ::openat(directory.get(), done_name.c_str(), O_WRONLY | O_TRUNC | O_NOFOLLOW | O_CLOEXEC));
   if (!spool.valid()) return os::ErrnoStatus(done_name, errno);
+  const std::string series = WithExtension(done_name, ".spool");
+  for (const std::string& file : spool::FilesOf(directory.get(), series)) {
+    ::unlinkat(directory.get(), file.c_str(), 0);
+  }
   return name;
 }
 

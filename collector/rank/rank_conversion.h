@@ -29,6 +29,8 @@ struct ConversionSettings {
   std::string run_path;
   std::string spool_path;  // directory of the recording's spools
   std::optional<convert::StepRange> steps;
+  // Of spools whose older part was dropped: no step before this one is kept (spool_scan.h).
+  int64_t first_step = INT64_MIN;
   convert::Making making;  // without the figures that are known at the end
 };
 
@@ -72,6 +74,7 @@ class RankConversion {
   Result<run::ClaimedName> ClaimName();
   void ReportEnd(const std::vector<convert::Finding>& findings);
   Status Publish();
+  Status MarkDone() const;
   std::string Beside(const char* extension) const;
 
   ConversionSettings settings_;
@@ -82,6 +85,7 @@ class RankConversion {
   convert::SpoolScan scan_;
   std::optional<convert::RankIdentity> identity_;
   int32_t asked_attempt_ = 0;
+  bool at_once_ = false;   // when the wanted steps ran is known at the end
   std::string file_name_;  // relative to the run, once the file is open
   std::unique_ptr<schema::TraceWriter> writer_;
   std::unique_ptr<convert::RowOutput> rows_;

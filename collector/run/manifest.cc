@@ -132,6 +132,19 @@ Status StartManifest(const std::string& run_path, const std::string& name,
   return Write(run_path, name, json);
 }
 
+Status StartDumpManifest(const std::string& run_path, const std::string& name,
+                         const std::string& dump_path, const std::string& reason) {
+  TUTTI_ASSIGN_OR_RETURN(Json json, Read(run_path, name));
+  json["state"] = "recording";
+  json["dump"] = {{"reason", reason}, {"realtime_ns", RealtimeNs()}};
+  json["ranks_expected"] = nullptr;
+  json["ranks_found"] = 0;
+  json["ranks"] = Json::array();
+  json.erase("truth");
+  TUTTI_RETURN_IF_ERROR(os::MakeDirectories(DirectoryOf(dump_path)));
+  return Write(dump_path, name, json);
+}
+
 Status AddRankToManifest(const std::string& run_path, const std::string& name,
                          const ManifestRank& rank) {
   return Update(run_path, name, [&rank](Json& json) {

@@ -45,6 +45,10 @@ std::string ManifestName();
 
 Status StartManifest(const std::string& run_path, const std::string& name,
                      const ManifestStart& start);
+// The manifest of a part of a running recording that becomes a run of its own, at |dump_path|: as
+// that of the recording, with the reason, and without what became of processes.
+Status StartDumpManifest(const std::string& run_path, const std::string& name,
+                         const std::string& dump_path, const std::string& reason);
 Status AddRankToManifest(const std::string& run_path, const std::string& name,
                          const ManifestRank& rank);
 // The recording is over; |incomplete|: spools are left that a salvage may still convert.

@@ -83,7 +83,7 @@ Result<MadeRun> FindPlace(const RunRequest& request, GetVariable get) {
 
 // Whether the name is one that a run directory holds.
 bool BelongsToRun(std::string_view name) {
-  constexpr std::string_view kNames[] = {"manifest.d", ".spool", kLockName};
+  constexpr std::string_view kNames[] = {"manifest.d", ".spool", kLockName, kDumpsName};
   constexpr std::string_view kPrefixes[] = {"rank-", "attempt-", "run.sqlite", "report."};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames) ||
          std::any_of(std::begin(kPrefixes), std::end(kPrefixes),

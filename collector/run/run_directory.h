@@ -23,6 +23,9 @@ struct RunRequest {
 // Beside the files of a run, for those who open it.
 inline constexpr char kLockName[] = ".lock";
 
+// Where `tutti record --live` puts its dumps, each a run of its own.
+inline constexpr char kDumpsName[] = "dumps";
+
 struct OpenRun {
   std::string path = {};  // absolute
   bool created = false;   // by us

@@ -9,6 +9,10 @@
 // (its writer was killed, the disk was full): readers stop before it.
 // Host byte order; a private format between one build's drainer and converter, except
 // that a killed recording is salvaged later: kSpoolVersion tells builds apart.
+//
+// Of a spool that is a series of files (series.h) each file but the first begins with a head:
+// kProcess, kStrings with all so far, kClock (the first of the recording), kCarried, kLosses,
+// kClock (now), kWindow.
 #pragma once
 
 #include <algorithm>
@@ -39,6 +43,8 @@ enum class ChunkKind : uint16_t {
   kNote = 8,       // NoteChunk, then its texts
   kEnd = 9,        // EndChunk: nothing follows
   kNode = 10,      // NodeSample
+  kCarried = 11,   // CarriedHeader, then cells * kCellBytes bytes; repeated
+  kWindow = 12,    // WindowChunk, then rings * RingPosition: what lies before is not here
 };
 
 struct ChunkHeader {
@@ -81,6 +87,30 @@ struct StringEntryHeader {
   uint32_t index;
   uint32_t bytes;
 };
+
+// Records of a ring that later ones refer to, from cells that are not here any more.
+struct CarriedHeader {
+  uint32_t ring;
+  uint32_t cells;
+};
+
+// What was spooled before this file of a series.
+struct WindowChunk {
+  uint64_t events;
+  uint64_t begin_ticks;  // the clock when this file was begun
+  int64_t begin_raw_ns;  // the same, CLOCK_MONOTONIC_RAW
+  uint32_t rings;
+  uint32_t reserved;
+};
+static_assert(sizeof(WindowChunk) == 32);
+
+// The next cell of a ring.
+struct RingPosition {
+  uint64_t position;
+  uint32_t ring;
+  uint32_t reserved;
+};
+static_assert(sizeof(RingPosition) == 16);
 
 inline constexpr uint32_t kNoRing = UINT32_MAX;
 

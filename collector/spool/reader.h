@@ -1,4 +1,5 @@
-// Reads the chunks of a spool file, which may still be growing and may end torn.
+// Reads the chunks of a spool, a file or a series of them (series.h), the last of which may still
+// be growing and may end torn. Offsets count through a series as if it were one file.
 // One thread at a time.
 #pragma once
 
@@ -27,6 +28,7 @@ struct Chunk {
 
 class SpoolReader {
  public:
+  // |name|: of a file, or of a spool that is a series.
   static Result<SpoolReader> Open(int directory, const std::string& name);
 
   // The chunk whose header is at |offset|, if it lies wholly before |limit| and its
@@ -45,13 +47,32 @@ class SpoolReader {
     return value;
   }
 
+  // Of all files together, less the heads that are left out.
   uint64_t file_bytes() const;
 
+  // Where |offset| lies.
+  struct Place {
+    std::string file;
+    uint64_t offset;
+  };
+  Place PlaceOf(uint64_t offset) const;
+
  private:
-  explicit SpoolReader(os::FileDescriptor fd) : fd_(std::move(fd)) {}
+  // A file from |body_offset| on, which is |begin| of the whole.
+  struct Piece {
+    std::string name;
+    os::FileDescriptor fd;
+    uint64_t begin = 0;
+    uint64_t body_offset = 0;
+  };
+  SpoolReader() = default;
+  Status AddPiece(int directory, const std::string& name);
+  const Piece& PieceAt(uint64_t offset) const;
+  // Where the pieces after the one with |offset| begin; the greatest number in the last.
+  uint64_t PieceEnd(uint64_t offset) const;
   bool ReadAt(void* into, size_t bytes, uint64_t offset) const;
 
-  os::FileDescriptor fd_;
+  std::vector<Piece> pieces_;  // at least one; in order
   std::vector<std::byte> buffer_;
 };
 

@@ -3,6 +3,21 @@
 #include <algorithm>
 
 namespace tutti::collector::spool {
+namespace {
+
+void ReadPositions(SpoolReader& reader, const Chunk& chunk, SpoolState& state) {
+  const auto bytes = reader.Read(chunk);
+  if (!bytes.ok()) return;
+  PayloadReader payload(*bytes);
+  WindowChunk window;
+  RingPosition ring;
+  if (!payload.Read(window)) return;
+  for (uint32_t left = window.rings; left > 0 && payload.Read(ring); --left) {
+    state.next_position[ring.ring] = ring.position;
+  }
+}
+
+}  // namespace
 
 Result<SpoolState> Recover(SpoolReader& reader) {
   SpoolState state;
@@ -17,6 +32,7 @@ Result<SpoolState> Recover(SpoolReader& reader) {
   while (const auto chunk = reader.ChunkAt(state.end_offset, limit)) {
     state.end_offset = chunk->end_offset();
     if (chunk->kind == ChunkKind::kEnd) state.ended = true;
+    if (chunk->kind == ChunkKind::kWindow) ReadPositions(reader, *chunk, state);
     if (chunk->kind != ChunkKind::kCells) continue;
     const auto cells = reader.ReadStruct<CellsChunk>(*chunk);
     if (!cells) continue;

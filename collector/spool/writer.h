@@ -28,6 +28,11 @@ class SpoolWriter {
 
   SpoolWriter(SpoolWriter&& other) noexcept
       : fd_(std::move(other.fd_)), committed_bytes_(other.committed_bytes_.load()) {}
+  SpoolWriter& operator=(SpoolWriter&& other) noexcept {
+    fd_ = std::move(other.fd_);
+    committed_bytes_.store(other.committed_bytes_.load());
+    return *this;
+  }
 
   // |pieces| together are the payload. On failure nothing was added.
   Status Append(ChunkKind kind, std::span<const iovec> pieces);
