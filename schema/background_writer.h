@@ -45,7 +45,7 @@ class BackgroundWriter {
   int64_t lost_rows() const { return writer_->lost_rows(); }  // after Finalize
 
  private:
-  static constexpr int64_t kBatchRows = 8'192;
+  static constexpr int64_t kBatchRows = 2'048;
   static constexpr size_t kMostWaiting = 2;
   template <typename... Rows>
   static std::tuple<std::vector<Rows>...> BatchOf(std::tuple<Rows...>);

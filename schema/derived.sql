@@ -603,7 +603,7 @@ CREATE TABLE collective_summary (
   communicator_id INTEGER NOT NULL,  -- run_communicator.id, -1 unknown
   op              TEXT NOT NULL,     -- as in collective
   dtype           TEXT NOT NULL,     -- as in collective, '' unknown
-  bytes           INTEGER NOT NULL,  -- as in collective, -1 unknown
+  bytes           INTEGER NOT NULL,  -- as in collective, -1 unknown; where nearly every call has a size of its own, the mean of those of one power of two
   count           INTEGER NOT NULL,  -- collectives
   complete        INTEGER NOT NULL,  -- of them in state 'complete'
   wait_ns         INTEGER NOT NULL,  -- sum over calls, hidden or not

@@ -85,7 +85,7 @@ Status TraceStore::Configure() {
   // loses nothing, a power cut at most the latest commits, and neither damages the file.
   const std::string settings = "PRAGMA page_size=" + std::to_string(kPageBytes) +
                                "; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
-                               "PRAGMA cache_size=-16384; PRAGMA temp_store=MEMORY;"
+                               "PRAGMA cache_size=-4096; PRAGMA temp_store=MEMORY;"
                                "PRAGMA trusted_schema=OFF;";
   TUTTI_RETURN_IF_ERROR(database_->Execute(settings));
   int chunk_bytes = kChunkBytes;

@@ -47,6 +47,7 @@ Result<TinyOps> CountTinyOps(RunContext& context, const schema::RankRow& rank) {
   TinyOps tiny;
   TUTTI_ASSIGN_OR_RETURN(const auto threads, ComputeThreads(context, rank.rank));
   TUTTI_ASSIGN_OR_RETURN(const auto windows, ReadWindowsThatCount(context, rank.rank));
+  if (threads.empty()) return tiny;
   const StepIndex index(windows);
   TUTTI_ASSIGN_OR_RETURN(RankTrace* const trace, context.Trace(rank));
   TUTTI_ASSIGN_OR_RETURN(const auto ops, trace->Ops());

@@ -142,6 +142,22 @@ constexpr bool kHasInterval = requires(Row row) {
   row.end_ns;
 };
 
+// Makes room for about as many more rows as `table` has, if it isn't huge: a vector that grows by
+// itself needs up to three times as much. Does not count the rows one by one.
+template <typename Row>
+Status ReserveFor(schema::Database& database, const std::string& table, std::vector<Row>& rows) {
+  TUTTI_ASSIGN_OR_RETURN(const auto first,
+                         database.QueryOne<std::optional<int64_t>>("SELECT min(id) FROM " + table));
+  TUTTI_ASSIGN_OR_RETURN(const auto last,
+                         database.QueryOne<std::optional<int64_t>>("SELECT max(id) FROM " + table));
+  // Ids are dense in files of ours; in others they may be anything.
+  constexpr int64_t kMostRows = (int64_t{256} << 20) / sizeof(Row);
+  int64_t count = 0;
+  if (!first || !last || __builtin_sub_overflow(*last, *first, &count)) return OkStatus();
+  rows.reserve(rows.size() + static_cast<size_t>(std::min(count, kMostRows - 1)) + 1);
+  return OkStatus();
+}
+
 }  // namespace
 
 RankTrace::RankTrace(schema::Database database, Options options)
@@ -216,6 +232,7 @@ Result<std::span<const Row>> RankTrace::Once(Table<Row>& table, Reader reader) {
 
 Status RankTrace::ReadOps() {
   std::vector<OpEvent>& ops = ops_.rows;
+  TUTTI_RETURN_IF_ERROR(ReserveFor(database_, "cpu_op", ops));
   TUTTI_RETURN_IF_ERROR(schema::ForEach<OpColumns>(database_, "", [&](const OpColumns& row) {
     OpEvent op{.id = row.id,
                .tid = row.tid,
@@ -245,6 +262,7 @@ void RankTrace::AddDeviceEvent(DeviceEvent event, std::optional<int64_t> begin_n
 }
 
 Status RankTrace::ReadKernels() {
+  TUTTI_RETURN_IF_ERROR(ReserveFor(database_, "kernel", device_events_.rows));
   return schema::ForEach<KernelColumns>(database_, "", [&](const KernelColumns& row) {
     DeviceEvent event;
     event.id = row.id;
@@ -331,6 +349,7 @@ const std::string& RankTrace::NameOf(const DeviceEvent& event) const {
 }
 
 Status RankTrace::ReadApiCalls() {
+  TUTTI_RETURN_IF_ERROR(ReserveFor(database_, "api_call", api_calls_.rows));
   TUTTI_RETURN_IF_ERROR(schema::ForEach<ApiColumns>(database_, "", [&](const ApiColumns& row) {
     ApiEvent call{.id = row.id,
                   .tid = row.tid,
@@ -347,6 +366,7 @@ Status RankTrace::ReadApiCalls() {
 
 Status RankTrace::ReadMemoryEvents() {
   std::vector<MemoryEvent>& events = memory_events_.rows;
+  TUTTI_RETURN_IF_ERROR(ReserveFor(database_, "memory_event", events));
   TUTTI_RETURN_IF_ERROR(schema::ForEach<MemoryColumns>(database_, "", [&](const auto& row) {
     MemoryEvent event{row.time_ns,     row.device_type,     row.device_id.value_or(-1),
                       row.delta_bytes, row.allocated_bytes, row.reserved_bytes,
@@ -363,6 +383,7 @@ Status RankTrace::ReadMemoryEvents() {
 
 Status RankTrace::ReadCollectives() {
   const int64_t offset_ns = options_.clock_offset_ns;
+  TUTTI_RETURN_IF_ERROR(ReserveFor(database_, "collective_source", collectives_.rows));
   return schema::ForEach<schema::CollectiveSourceRow>(
       database_, "ORDER BY id", [&](const schema::CollectiveSourceRow& row) {
         CollectiveEvent event{row, Text(row.op_id), Text(row.dtype_id)};

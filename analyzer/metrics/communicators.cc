@@ -59,6 +59,23 @@ std::vector<std::vector<size_t>> SplitByPlace(std::span<const LocalCommunicator>
   return groups;
 }
 
+// The ranks by their place in a group of which nobody tells the members, but every member its own
+// place (NCCL's communicators are such); empty where one is missing.
+std::vector<int64_t> RanksByPlace(std::span<const LocalCommunicator> locals,
+                                  std::span<const size_t> group) {
+  std::vector<int64_t> ranks(group.size(), -1);
+  for (const size_t index : group) {
+    const LocalCommunicator& own = locals[index];
+    const auto size = static_cast<int64_t>(ranks.size());
+    if (own.size != size || !own.group_rank || *own.group_rank < 0 || *own.group_rank >= size) {
+      return {};
+    }
+    ranks[static_cast<size_t>(*own.group_rank)] = own.rank;
+  }
+  if (std::find(ranks.begin(), ranks.end(), -1) != ranks.end()) return {};
+  return ranks;
+}
+
 JobCommunicator Describe(std::span<const LocalCommunicator> locals, const Bucket& bucket,
                          std::vector<size_t> group, int64_t world_size) {
   const LocalCommunicator& lowest = locals[group.front()];
@@ -69,6 +86,9 @@ JobCommunicator Describe(std::span<const LocalCommunicator> locals, const Bucket
   job.ordinal = lowest.ordinal;
   job.size = lowest.size;
   job.global_ranks = std::get<3>(bucket);
+  if (job.global_ranks.empty() && !job.uid.empty()) {
+    job.global_ranks = RanksByPlace(locals, group);
+  }
   if (!job.global_ranks.empty()) {
     job.members_origin = MembersOrigin::kTold;
     job.members = job.global_ranks;

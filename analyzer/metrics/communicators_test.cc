@@ -57,6 +57,18 @@ TEST(JoinCommunicators, GroupsWithoutIdentityAreToldApartByTheirPlaces) {
             (std::vector<std::vector<int64_t>>{{0, 2}, {1, 3}}));
 }
 
+TEST(JoinCommunicators, MembersThatTellTheirPlacesTellTheGroup) {
+  const LocalCommunicator locals[] = {Local(1, 1, "0xa", 1, 1, 2), Local(3, 1, "0xa", 1, 0, 2)};
+  const std::vector<JobCommunicator> jobs = JoinCommunicators(locals, 4);
+  ASSERT_EQ(jobs.size(), 1u);
+  EXPECT_EQ(jobs[0].members_origin, MembersOrigin::kTold);
+  EXPECT_EQ(jobs[0].global_ranks, (std::vector<int64_t>{3, 1}));
+  EXPECT_EQ(jobs[0].GlobalRankOf(0), 3);
+  // Of one member nothing is known.
+  const LocalCommunicator some[] = {Local(1, 1, "0xa", 1, 1, 3), Local(3, 1, "0xa", 1, 0, 3)};
+  EXPECT_EQ(JoinCommunicators(some, 4)[0].members_origin, MembersOrigin::kSeen);
+}
+
 TEST(JoinCommunicators, TwoGroupsOfTheSameRanksStayApart) {
   const LocalCommunicator locals[] = {
       Local(0, 1, "0", 0, 0, 2, {0, 1}), Local(0, 2, "1", 1, 0, 2, {0, 1}),

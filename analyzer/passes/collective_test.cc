@@ -44,6 +44,33 @@ TEST(Collective, IsMatchedByGroupAndSequenceAndNeverByPosition) {
   EXPECT_EQ(derived.Query("SELECT count(*) FROM finding WHERE kind <> 'exposed_comm'"), "0");
 }
 
+// In the two steps that count, 10 exchanges of 1,006 to 1,015 bytes and 2 of 3,000 and 3,001, each
+// of a size of its own, beside reductions of two sizes.
+TEST(Collective, SizesThatNeverRepeatAreSummedUpTogether) {
+  RunFolder run;
+  for (int64_t rank = 0; rank < 2; ++rank) {
+    TraceBuilder trace(rank, 2);
+    int64_t sequence = 0;
+    for (int64_t step = 0; step < 3; ++step) {
+      const int64_t begin = step * 1'000;
+      trace.Step(step, begin, begin + 1'000);
+      for (int64_t i = 0; i < 6; ++i, ++sequence) {
+        const int64_t number = step * 6 + i;
+        const int64_t t = begin + 10 * i;
+        trace.Collective("all_to_all", sequence, t, t, t + 5,
+                         number < 16 ? 1'000 + number : 2'984 + number);
+      }
+      trace.Collective("all_reduce", sequence++, begin + 100, begin + 100, begin + 110, 64);
+      trace.Collective("all_reduce", sequence++, begin + 200, begin + 200, begin + 210, 65);
+    }
+    run.Add(trace);
+  }
+  const Derived derived(run);
+  EXPECT_EQ(derived.Query("SELECT op, bytes, sum(count) FROM collective_summary"
+                          " GROUP BY op, bytes ORDER BY op, bytes"),
+            "all_reduce|64|2\nall_reduce|65|2\nall_to_all|1010|10\nall_to_all|3000|2");
+}
+
 TEST(Collective, WithoutSequenceTheOrderWithinOpAndBytesMatches) {
   TraceBuilder rank0(0, 2);
   rank0.Step(0, 0, 100)

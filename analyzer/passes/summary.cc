@@ -2,6 +2,7 @@
 // each rank and each kind of collective.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <map>
 #include <set>
 #include <string>
@@ -235,8 +236,60 @@ struct CollectiveTally {
   std::vector<double> busbw;
 };
 
-CollectiveKey KeyOf(const schema::CollectiveRow& row) {
-  return {row.communicator_id.value_or(-1), row.op, row.dtype.value_or(""), row.bytes.value_or(-1)};
+// Without a size.
+CollectiveKey KindOf(const schema::CollectiveRow& row) {
+  return {row.communicator_id.value_or(-1), row.op, row.dtype.value_or(""), 0};
+}
+
+// Uneven exchanges (an all_to_all of experts or embeddings) have other sizes in every step: a row
+// for each would say nothing.
+bool IsUneven(size_t sizes, int64_t calls) {
+  constexpr size_t kMostSizes = 8;  // that are each shown, however seldom
+  constexpr int64_t kOften = 4;
+  return sizes > kMostSizes && calls < kOften * static_cast<int64_t>(sizes);
+}
+
+// Size -> the size that it is summed up under: itself, or the mean of the calls of its power of
+// two.
+using SizeClasses = std::map<int64_t, int64_t>;
+
+SizeClasses ClassesOf(const std::map<int64_t, int64_t>& calls_of_size, int64_t calls) {
+  SizeClasses classes;
+  for (const auto& [bytes, count] : calls_of_size) classes[bytes] = bytes;
+  if (!IsUneven(calls_of_size.size(), calls)) return classes;
+  struct Mean {
+    double bytes = 0;
+    int64_t count = 0;
+  };
+  std::map<int, Mean> means;
+  const auto power_of = [](int64_t bytes) {
+    return static_cast<int>(std::bit_width(static_cast<uint64_t>(bytes)));
+  };
+  for (const auto& [bytes, count] : calls_of_size) {
+    if (bytes <= 0) continue;
+    Mean& mean = means[power_of(bytes)];
+    mean.bytes += static_cast<double>(bytes) * static_cast<double>(count);
+    mean.count += count;
+  }
+  for (auto& [bytes, target] : classes) {
+    if (bytes <= 0) continue;
+    const Mean& mean = means[power_of(bytes)];
+    target = static_cast<int64_t>(mean.bytes / static_cast<double>(mean.count));
+  }
+  return classes;
+}
+
+std::map<CollectiveKey, SizeClasses> SizeClassesOf(
+    const std::vector<const schema::CollectiveRow*>& collectives) {
+  std::map<CollectiveKey, std::map<int64_t, int64_t>> calls_of_sizes;
+  std::map<CollectiveKey, int64_t> calls;
+  for (const schema::CollectiveRow* row : collectives) {
+    ++calls_of_sizes[KindOf(*row)][row->bytes.value_or(-1)];
+    ++calls[KindOf(*row)];
+  }
+  std::map<CollectiveKey, SizeClasses> classes;
+  for (const auto& [kind, sizes] : calls_of_sizes) classes[kind] = ClassesOf(sizes, calls[kind]);
+  return classes;
 }
 
 void AddTo(CollectiveTally& tally, const schema::CollectiveRow& row) {
@@ -266,13 +319,19 @@ Status WriteCollectives(RunContext& context, const Facts& facts) {
   const std::map<int64_t, size_t> steps = facts.counted.Places();
   TUTTI_ASSIGN_OR_RETURN(const auto collectives,
                          context.Read<schema::CollectiveRow>("ORDER BY id"));
+  std::vector<const schema::CollectiveRow*> counted;
+  for (const schema::CollectiveRow& row : collectives) {
+    if (row.step && steps.contains(*row.step)) counted.push_back(&row);
+  }
+  const std::map<CollectiveKey, SizeClasses> classes = SizeClassesOf(counted);
   std::map<CollectiveKey, CollectiveTally> tallies;
   std::map<int64_t, CollectiveTally*> tally_of;  // by collective
-  for (const schema::CollectiveRow& row : collectives) {
-    if (!row.step || !steps.contains(*row.step)) continue;
-    CollectiveTally& tally = tallies[KeyOf(row)];
-    AddTo(tally, row);
-    tally_of[row.id] = &tally;
+  for (const schema::CollectiveRow* row : counted) {
+    CollectiveKey key = KindOf(*row);
+    std::get<3>(key) = classes.at(key).at(row->bytes.value_or(-1));
+    CollectiveTally& tally = tallies[key];
+    AddTo(tally, *row);
+    tally_of[row->id] = &tally;
   }
   TUTTI_ASSIGN_OR_RETURN(const auto calls, context.Read<schema::CollectiveCallRow>(""));
   for (const schema::CollectiveCallRow& call : calls) {

@@ -23,16 +23,19 @@ EventGraph::Id EventGraph::AddEvent(int64_t measured_ns, uint32_t rank, uint32_t
   return static_cast<Id>(events_.size() - 1);
 }
 
-void EventGraph::AddEdge(Id to, const Edge& usual) { added_.emplace_back(to, usual); }
+void EventGraph::AddEdge(Id to, const Edge& usual) {
+  edges_.push_back(usual);
+  edges_.back().to = to;
+}
 
 void EventGraph::Float(Id event) { floats_[event] = true; }
 
 std::vector<int64_t> EventGraph::UnexplainedNs() const {
   std::vector<int64_t> unexplained(events_.size(), std::numeric_limits<int64_t>::max());
-  for (const auto& [to, edge] : added_) {
+  for (const Edge& edge : edges_) {
     const int64_t late_ns =
-        events_[to].measured_ns - events_[edge.from].measured_ns - edge.weight_ns;
-    unexplained[to] = std::min(unexplained[to], std::max<int64_t>(late_ns, 0));
+        events_[edge.to].measured_ns - events_[edge.from].measured_ns - edge.weight_ns;
+    unexplained[edge.to] = std::min(unexplained[edge.to], std::max<int64_t>(late_ns, 0));
   }
   return unexplained;
 }
@@ -46,12 +49,23 @@ void EventGraph::Finish() {
 // By counting: edges of an event keep their order.
 void EventGraph::SortEdges() {
   first_edge_.assign(events_.size() + 1, 0);
-  for (const auto& [to, edge] : added_) ++first_edge_[to + 1];
+  for (const Edge& edge : edges_) ++first_edge_[edge.to + 1];
   for (size_t i = 1; i < first_edge_.size(); ++i) first_edge_[i] += first_edge_[i - 1];
-  edges_.resize(added_.size());
-  std::vector<size_t> next(first_edge_.begin(), first_edge_.end() - 1);
-  for (const auto& [to, edge] : added_) edges_[next[to]++] = edge;
-  added_ = {};
+  std::vector<uint32_t> next(first_edge_.begin(), first_edge_.end() - 1);
+  std::vector<uint32_t> place_of(edges_.size());
+  for (size_t i = 0; i < edges_.size(); ++i) place_of[i] = next[edges_[i].to]++;
+  ApplyOrder(std::move(place_of));
+}
+
+// Where they are, circle by circle: the edges of a large job are most of its memory.
+void EventGraph::ApplyOrder(std::vector<uint32_t> place_of) {
+  for (uint32_t i = 0; i < edges_.size(); ++i) {
+    while (place_of[i] != i) {
+      const uint32_t place = place_of[i];
+      std::swap(edges_[i], edges_[place]);
+      std::swap(place_of[i], place_of[place]);
+    }
+  }
 }
 
 void EventGraph::SetWeights() {
@@ -77,8 +91,8 @@ void EventGraph::SetWeights() {
 void EventGraph::SetOrder() {
   enum class State : uint8_t { kNew, kOpen, kDone };
   std::vector<State> state(events_.size(), State::kNew);
-  std::vector<size_t> next_edge(first_edge_.begin(), first_edge_.end() - 1);
-  std::vector<size_t> end_edge(first_edge_.begin() + 1, first_edge_.end());
+  std::vector<uint32_t> next_edge(first_edge_.begin(), first_edge_.end() - 1);
+  std::vector<uint32_t> end_edge(first_edge_.begin() + 1, first_edge_.end());
   std::vector<Id> stack;
   order_.reserve(events_.size());
   for (Id root = 0; root < events_.size(); ++root) {
@@ -104,10 +118,10 @@ void EventGraph::SetOrder() {
   }
   if (edges_dropped_ == 0) return;
   std::vector<Edge> kept;
-  std::vector<size_t> first = {0};
+  std::vector<uint32_t> first = {0};
   for (Id id = 0; id < events_.size(); ++id) {
     for (size_t i = first_edge_[id]; i < end_edge[id]; ++i) kept.push_back(edges_[i]);
-    first.push_back(kept.size());
+    first.push_back(static_cast<uint32_t>(kept.size()));
   }
   edges_ = std::move(kept);
   first_edge_ = std::move(first);

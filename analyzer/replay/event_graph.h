@@ -58,9 +58,11 @@ class EventGraph {
     uint32_t name = 0;  // of what runs meanwhile, 0 nothing
     TimeKind kind = TimeKind::kIdle;
     bool is_block = false;  // the host waits for the device here
+    Id to = 0;              // set by AddEdge
   };
 
   Id AddEvent(int64_t measured_ns, uint32_t rank, uint32_t step);
+  // At most 2^32 - 1 edges.
   void AddEdge(Id to, const Edge& usual);
   // The event's own edges keep their usual weights, though they then give an earlier time
   // than measured: it stood waiting for a peer.
@@ -106,14 +108,14 @@ class EventGraph {
 
  private:
   void SortEdges();
+  void ApplyOrder(std::vector<uint32_t> place_of);
   void SetWeights();
   void SetOrder();
 
   std::vector<Event> events_;
   std::vector<bool> floats_;
-  std::vector<std::pair<Id, Edge>> added_;  // until Finish: by event
-  std::vector<Edge> edges_;                 // by event
-  std::vector<size_t> first_edge_;
+  std::vector<Edge> edges_;  // until Finish as they were added, then by event
+  std::vector<uint32_t> first_edge_;
   std::vector<Id> order_;  // what an event waits for comes before it
   int64_t edges_dropped_ = 0;
 };

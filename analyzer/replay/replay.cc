@@ -79,6 +79,7 @@ std::vector<PathPiece> Replay::CriticalPath() const {
   if (first_ns > graph_.begin_ns) path.push_back({graph_.begin_ns, first_ns, first, {}});
   std::reverse(path.begin(), path.end());
   std::vector<PathPiece> pieces;
+  pieces.reserve(path.size() + ends.size());
   uint32_t step = 0;
   for (const EventGraph::Stretch& stretch : path) {
     int64_t begin_ns = std::max(stretch.begin_ns, graph_.begin_ns);

@@ -5,14 +5,14 @@
 namespace tutti::collector::conventions {
 namespace {
 
-std::optional<uint64_t> Unsigned(const nlohmann::json& payload, const char* name) {
+std::optional<uint64_t> Unsigned(const nlohmann::ordered_json& payload, const char* name) {
   const auto field = payload.find(name);
   if (field == payload.end() || !field->is_number_integer()) return std::nullopt;
   if (!field->is_number_unsigned() && field->get<int64_t>() < 0) return std::nullopt;
   return field->get<uint64_t>();
 }
 
-std::optional<int64_t> Number(const nlohmann::json& payload, const char* name) {
+std::optional<int64_t> Number(const nlohmann::ordered_json& payload, const char* name) {
   const auto value = Unsigned(payload, name);
   if (!value || *value > INT64_MAX) return std::nullopt;
   return static_cast<int64_t>(*value);
@@ -21,14 +21,17 @@ std::optional<int64_t> Number(const nlohmann::json& payload, const char* name) {
 }  // namespace
 
 NcclPayload ParseNcclPayload(std::string_view json) {
-  const auto payload = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
-  if (!payload.is_object()) return {};
-  return {Unsigned(payload, "NCCL communicator ID"),
-          Number(payload, "Message size [bytes]"),
-          Number(payload, "Peer rank"),
-          Number(payload, "Root"),
-          Number(payload, "No. of ranks"),
-          Number(payload, "Rank")};
+  return NcclPayloadOf(nlohmann::ordered_json::parse(json, nullptr, /*allow_exceptions=*/false));
+}
+
+NcclPayload NcclPayloadOf(const nlohmann::ordered_json& json) {
+  if (!json.is_object()) return {};
+  return {Unsigned(json, "NCCL communicator ID"),
+          Number(json, "Message size [bytes]"),
+          Number(json, "Peer rank"),
+          Number(json, "Root"),
+          Number(json, "No. of ranks"),
+          Number(json, "Rank")};
 }
 
 }  // namespace tutti::collector::conventions

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string_view>
 
@@ -20,5 +21,6 @@ struct NcclPayload {
 
 // |json|: an object; everything is absent if it is none.
 NcclPayload ParseNcclPayload(std::string_view json);
+NcclPayload NcclPayloadOf(const nlohmann::ordered_json& json);
 
 }  // namespace tutti::collector::conventions

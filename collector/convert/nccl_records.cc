@@ -110,7 +110,7 @@ void NcclRecords::Advance(int64_t now_ns) { WriteUntil(now_ns - kLatenessNs); }
 void NcclRecords::Finish() {
   WriteUntil(std::numeric_limits<int64_t>::max());
   for (auto& [tid, thread] : threads_) {
-    for (const Range& call : std::exchange(thread.group, {})) Write(call, nullptr);
+    for (const Range& call : thread.group.Rest()) Write(call, nullptr);
   }
 }
 
@@ -126,14 +126,13 @@ void NcclRecords::WriteUntil(int64_t limit_ns) {
   for (; range != ranges_.end() && range->end_ns <= limit_ns; ++range) {
     Thread& thread = threads_[range->tid];
     if (range->kind == Kind::kGroupStart) {
-      ++thread.depth;
+      thread.group.Start();
     } else if (range->kind == Kind::kGroupEnd) {
-      OnGroupEnd(thread, *range);
-    } else if (thread.depth > 0) {
-      thread.group.push_back(*range);
+      WriteLaunched(thread, *range, thread.group.End());
+    } else if (thread.group.is_open()) {
+      thread.group.Add(*range);
     } else {
-      const auto kernels = KernelsWithin(thread, *range);
-      Write(*range, kernels.size() == 1 ? &kernels.front() : nullptr);
+      WriteLaunched(thread, *range, {*range});
     }
   }
   ranges_.erase(ranges_.begin(), range);
@@ -147,17 +146,14 @@ void NcclRecords::WriteUntil(int64_t limit_ns) {
   std::erase_if(kernels_, [&](const auto& kernel) { return kernel.second.begin_ns < keep_ns; });
 }
 
-// A capture may begin inside a group: its end has no start then.
-void NcclRecords::OnGroupEnd(Thread& thread, const Range& range) {
-  if (thread.depth > 0) --thread.depth;
-  if (thread.depth > 0) return;
-  const auto kernels = KernelsWithin(thread, range);
-  const std::vector<Range> calls = std::exchange(thread.group, {});
+// Calls whose kernels are launched within |launcher|: the call itself, or the end of its group.
+void NcclRecords::WriteLaunched(const Thread& thread, const Range& launcher,
+                                const std::vector<Range>& calls) {
+  if (calls.empty()) return;
+  const auto kernels = KernelsWithin(thread, launcher);
   for (size_t i = 0; i < calls.size(); ++i) {
-    const Found* found = nullptr;
-    if (kernels.size() == 1) found = &kernels.front();
-    if (kernels.size() == calls.size()) found = &kernels[i];
-    Write(calls[i], found);
+    const auto kernel = conventions::KernelOfNcclCall(i, calls.size(), kernels.size());
+    Write(calls[i], kernel ? &kernels[*kernel] : nullptr);
   }
 }
 

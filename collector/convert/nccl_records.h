@@ -18,6 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "collector/conventions/nccl_group.h"
 #include "collector/conventions/nccl_kernel.h"
 #include "collector/conventions/nccl_payload.h"
 #include "collector/convert/context.h"
@@ -69,8 +70,7 @@ class NcclRecords {
   };
   struct Thread {
     std::vector<Launch> launches;
-    std::vector<Range> group;  // calls of the group that is open
-    int64_t depth = 0;
+    conventions::NcclGroup<Range> group;
   };
 
   // What the plugin told of one call, but for its communicator and operation.
@@ -90,7 +90,7 @@ class NcclRecords {
   void WriteUntil(int64_t limit_ns);
   void WritePluginCalls(int64_t limit_ns);
   std::optional<PluginCall> TakePluginCall(const CallKey& key, int64_t begin_ns);
-  void OnGroupEnd(Thread& thread, const Range& range);
+  void WriteLaunched(const Thread& thread, const Range& launcher, const std::vector<Range>& calls);
   std::vector<Found> KernelsWithin(const Thread& thread, const Range& range) const;
   void Write(const Range& range, const Found* found);
   static void Fill(schema::CollectiveSourceRow& row, const PluginCall& call);

@@ -1,5 +1,6 @@
 #include "collector/import.h"
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -204,6 +205,7 @@ Result<ImportReport> Import(const ImportOptions& options) {
   TUTTI_ASSIGN_OR_RETURN(run::StagedRun staged, run::StagedRun::Begin(run.path()));
   importers::TracePool pool(staged.work_path());
   TUTTI_RETURN_IF_ERROR(ReadAll(jobs, options, pool, report));
+  ::malloc_trim(0);  // what the threads of the files needed; an analysis may follow
   if (pool.empty()) return NothingRead(options, report.messages);
   TUTTI_ASSIGN_OR_RETURN(report.traces, pool.Publish(staged.path()));
   TUTTI_RETURN_IF_ERROR(

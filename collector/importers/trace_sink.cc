@@ -15,7 +15,7 @@ constexpr Oddity kTextCut = {Severity::kNotice, "text_cut", "texts longer than 1
 // An import that fails is made again from its file: no room is set aside to finish it, and nothing
 // waits for the disk on the way. Commits are small, so that SQLite has work from the beginning.
 constexpr schema::WriterOptions kWriterOptions = {
-    .commit_rows = 16'384, .ballast_bytes = 64 * 1024, .survives_power_cut = false};
+    .commit_rows = 4'096, .ballast_bytes = 64 * 1024, .survives_power_cut = false};
 
 std::optional<std::string> NonEmpty(const std::string& text) {
   if (text.empty()) return std::nullopt;

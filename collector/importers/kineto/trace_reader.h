@@ -42,7 +42,7 @@ class TraceHandler {
 };
 
 struct ReaderOptions {
-  size_t window_bytes = size_t{1} << 20;
+  size_t window_bytes = size_t{256} << 10;
   size_t max_event_bytes = size_t{16} << 20;  // a longer one is malformed
   size_t max_value_bytes = size_t{4} << 20;   // of a key beside the events
 };

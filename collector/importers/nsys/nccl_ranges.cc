@@ -6,30 +6,14 @@
 #include <utility>
 
 #include "collector/conventions/nccl_call.h"
+#include "collector/conventions/nccl_payload.h"
 
 namespace tutti::collector::importers::nsys {
 namespace {
 
-// Names of payload fields: NCCL's src/include/nvtx_payload_schemas.h.
-constexpr const char* kCommunicator = "NCCL communicator ID";
-constexpr const char* kBytes = "Message size [bytes]";
-constexpr const char* kPeer = "Peer rank";
-constexpr const char* kRoot = "Root";
-constexpr const char* kRanks = "No. of ranks";
-constexpr const char* kRank = "Rank";
-
-std::optional<uint64_t> Unsigned(const nlohmann::ordered_json* payload, const char* name) {
-  if (payload == nullptr || !payload->is_object()) return std::nullopt;
-  const auto field = payload->find(name);
-  if (field == payload->end() || !field->is_number_integer()) return std::nullopt;
-  if (!field->is_number_unsigned() && field->get<int64_t>() < 0) return std::nullopt;
-  return field->get<uint64_t>();
-}
-
-std::optional<int64_t> Number(const nlohmann::ordered_json* payload, const char* name) {
-  const auto value = Unsigned(payload, name);
-  if (!value || *value > INT64_MAX) return std::nullopt;
-  return static_cast<int64_t>(*value);
+conventions::NcclPayload PayloadOf(const MarkedRange& range) {
+  return range.payload == nullptr ? conventions::NcclPayload()
+                                  : conventions::NcclPayloadOf(*range.payload);
 }
 
 std::string Hex(uint64_t value) {
@@ -42,10 +26,10 @@ std::string Hex(uint64_t value) {
 
 void NcclRanges::OnRange(const MarkedRange& range) {
   if (range.name == "ncclGroupStart") {
-    ++groups_[range.global_tid].depth;
+    groups_[range.global_tid].Start();
     return;
   }
-  if (range.name == "ncclGroupEnd") return OnGroupEnd(range);
+  if (range.name == "ncclGroupEnd") return WriteLaunched(range, groups_[range.global_tid].End());
   if (range.name.starts_with("ncclCommInit") || range.name.starts_with("ncclCommSplit")) {
     return OnInit(range);
   }
@@ -54,14 +38,12 @@ void NcclRanges::OnRange(const MarkedRange& range) {
 }
 
 void NcclRanges::OnInit(const MarkedRange& range) {
-  const auto hash = Unsigned(range.payload, kCommunicator);
-  const auto size = Number(range.payload, kRanks);
-  const auto rank = Number(range.payload, kRank);
-  if (!hash || !size || !rank) return;
-  schema::CommunicatorRow& row = communicators_[*hash];
-  row.group_size = size;
-  row.group_rank = rank;
-  if (*size > world_.size) world_ = {*size, *rank};
+  const conventions::NcclPayload payload = PayloadOf(range);
+  if (!payload.communicator || !payload.ranks || !payload.rank) return;
+  schema::CommunicatorRow& row = communicators_[*payload.communicator];
+  row.group_size = payload.ranks;
+  row.group_rank = payload.rank;
+  if (*payload.ranks > world_.size) world_ = {*payload.ranks, *payload.rank};
 }
 
 int64_t NcclRanges::CommunicatorOf(uint64_t hash) {
@@ -77,41 +59,35 @@ int64_t NcclRanges::CommunicatorOf(uint64_t hash) {
 
 void NcclRanges::OnCall(const MarkedRange& range, std::string_view op) {
   ++calls_;
+  const conventions::NcclPayload payload = PayloadOf(range);
   schema::CollectiveSourceRow row;
   row.origin = "nccl_nvtx";
-  if (const auto hash = Unsigned(range.payload, kCommunicator)) {
-    row.communicator_id = CommunicatorOf(*hash);
-  }
+  if (payload.communicator) row.communicator_id = CommunicatorOf(*payload.communicator);
   row.op_id = rank_.Intern(op);
-  row.bytes = Number(range.payload, kBytes);
+  row.bytes = payload.bytes;
   row.enqueue_ns = range.begin_ns;
   row.tid = range.tid;
   row.enqueue_tid = range.tid;
-  row.peer = Number(range.payload, kPeer);
-  row.root = Number(range.payload, kRoot);
-  Group& group = groups_[range.global_tid];
-  if (group.depth > 0) {
-    group.calls.push_back(std::move(row));
-    return;
+  row.peer = payload.peer;
+  row.root = payload.root;
+  auto& group = groups_[range.global_tid];
+  if (group.is_open()) {
+    group.Add(std::move(row));
+  } else {
+    Calls calls;
+    calls.push_back(std::move(row));
+    WriteLaunched(range, std::move(calls));
   }
-  const auto kernels = launches_.Within(rank_.place(), range.global_tid, range.begin_ns,
-                                        range.end_ns.value_or(range.begin_ns));
-  Write(std::move(row), kernels.size() == 1 ? &kernels.front() : nullptr);
 }
 
-void NcclRanges::OnGroupEnd(const MarkedRange& range) {
-  Group& group = groups_[range.global_tid];
-  if (group.depth > 0) --group.depth;  // a capture may begin inside a group
-  if (group.depth > 0) return;
-  const auto kernels = launches_.Within(rank_.place(), range.global_tid, range.begin_ns,
-                                        range.end_ns.value_or(range.begin_ns));
-  std::vector<schema::CollectiveSourceRow> calls = std::exchange(group.calls, {});
-  const bool is_one_each = kernels.size() == calls.size();
+// Calls whose kernels are launched within |launcher|: the call itself, or the end of its group.
+void NcclRanges::WriteLaunched(const MarkedRange& launcher, Calls calls) {
+  if (calls.empty()) return;
+  const auto kernels = launches_.Within(rank_.place(), launcher.global_tid, launcher.begin_ns,
+                                        launcher.end_ns.value_or(launcher.begin_ns));
   for (size_t i = 0; i < calls.size(); ++i) {
-    const NcclKernel* kernel = nullptr;
-    if (kernels.size() == 1) kernel = &kernels.front();
-    if (is_one_each) kernel = &kernels[i];
-    Write(std::move(calls[i]), kernel);
+    const auto kernel = conventions::KernelOfNcclCall(i, calls.size(), kernels.size());
+    Write(std::move(calls[i]), kernel ? &kernels[*kernel] : nullptr);
   }
 }
 
@@ -129,7 +105,7 @@ void NcclRanges::Write(schema::CollectiveSourceRow row, const NcclKernel* kernel
 
 void NcclRanges::Finish() {
   for (auto& [thread, group] : groups_) {
-    for (schema::CollectiveSourceRow& row : group.calls) Write(std::move(row), nullptr);
+    for (schema::CollectiveSourceRow& row : group.Rest()) Write(std::move(row), nullptr);
   }
   groups_.clear();
   for (auto& [hash, row] : communicators_) {

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "collector/conventions/nccl_group.h"
 #include "collector/importers/nsys/marked_range.h"
 #include "collector/importers/nsys/nccl_launches.h"
 #include "collector/importers/nsys/rank_output.h"
@@ -37,19 +38,17 @@ class NcclRanges {
   const World& world() const { return world_; }
 
  private:
-  struct Group {
-    int64_t depth = 0;
-    std::vector<schema::CollectiveSourceRow> calls;
-  };
+  using Calls = std::vector<schema::CollectiveSourceRow>;
   void OnCall(const MarkedRange& range, std::string_view op);
-  void OnGroupEnd(const MarkedRange& range);
+  void WriteLaunched(const MarkedRange& launcher, Calls calls);
   int64_t CommunicatorOf(uint64_t hash);
   void OnInit(const MarkedRange& range);
   void Write(schema::CollectiveSourceRow row, const NcclKernel* kernel);
 
   RankOutput& rank_;
   const NcclLaunches& launches_;
-  std::unordered_map<int64_t, Group> groups_;  // by thread
+  std::unordered_map<int64_t, conventions::NcclGroup<schema::CollectiveSourceRow>>
+      groups_;  // by thread
   std::map<uint64_t, schema::CommunicatorRow> communicators_;
   World world_;
   int64_t calls_ = 0;
