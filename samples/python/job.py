@@ -17,6 +17,7 @@ import faults
 
 CLASSES, PIXELS = 10, 256
 BATCHES_AN_EPOCH = 15
+REPORT_EVERY = 10  # steps
 
 
 def parse_options(description, **defaults):
@@ -95,6 +96,8 @@ class Job:
     def end_step(self, step, loss):
         if loss is not None:
             self.losses.append(loss.item())
+            if (step + 1) % REPORT_EVERY == 0 and self.rank == self.world_size - 1:
+                print(f"step {step + 1:4}  loss {self.losses[-1]:.4f}", flush=True)
         self.faults.at_end_of_step(step)
 
 
