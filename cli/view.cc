@@ -1,8 +1,10 @@
 // tutti view: a run on a timeline, in a window or as a picture.
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -19,28 +21,39 @@
 namespace tutti::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct ViewArguments {
   viewer::ViewOptions options;
   std::string size = "1920x1080";
   AnalysisArguments analysis;
 };
 
-// Where the arrangement of panels is kept between sessions, "" where that can't be.
-std::string LayoutFile() {
-  const char* config = std::getenv("XDG_CONFIG_HOME");  // NOLINT(concurrency-mt-unsafe)
-  const char* home = std::getenv("HOME");               // NOLINT(concurrency-mt-unsafe)
-  std::string folder;
-  if (config != nullptr && *config != 0) {
-    folder = config;
-  } else if (home != nullptr && *home != 0) {
-    folder = std::string(home) + "/.config";
+// Makes `folder` below the folder that the variable names, else below `home_folder` in the user's;
+// "" where that can't be.
+std::string UserFolder(const char* variable, const char* home_folder, const char* folder) {
+  const char* base = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe)
+  const char* home = std::getenv("HOME");    // NOLINT(concurrency-mt-unsafe)
+  fs::path path;
+  if (base != nullptr && *base == '/') {
+    path = base;
+  } else if (home != nullptr && *home == '/') {
+    path = fs::path(home) / home_folder;
   } else {
     return "";
   }
-  ::mkdir(folder.c_str(), 0700);
-  folder += "/tutti";
-  ::mkdir(folder.c_str(), 0700);
-  return folder + "/viewer.ini";
+  for (const fs::path& part : fs::path(folder)) {
+    ::mkdir(path.c_str(), 0700);
+    path /= part;
+  }
+  const bool is_made = ::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST;
+  return is_made ? path.string() : "";
+}
+
+// Where the arrangement of panels is kept between sessions, "" where that can't be.
+std::string LayoutFile() {
+  const std::string folder = UserFolder("XDG_CONFIG_HOME", ".config", "tutti");
+  return folder.empty() ? "" : folder + "/viewer.ini";
 }
 
 Status ParseSize(const std::string& text, viewer::ViewOptions* options) {
@@ -125,6 +138,7 @@ Status View(ViewArguments& arguments) {
   analyzer::WhatIfOptions replay;
   arguments.analysis.ApplyTo(replay.analyze);
   options.open_replay = OpenerOf(options.run, options.analysis, replay);
+  options.cache_folder = UserFolder("XDG_CACHE_HOME", ".cache", "tutti/view");
   if (!options.offscreen) options.layout_file = LayoutFile();
   return viewer::View(options);
 }

@@ -49,7 +49,8 @@ Result<RunSummary> ReadRuns(const ViewOptions& options) {
 Status RunViewer(const ViewOptions& options) {
   TUTTI_ASSIGN_OR_RETURN(const std::vector<ScriptLine> script, ReadScript(options.script));
   TUTTI_ASSIGN_OR_RETURN(RunSummary summary, ReadRuns(options));
-  State state(std::make_unique<Session>(std::move(summary), 0), options.open_replay);
+  State state(std::make_unique<Session>(std::move(summary), 0, RankCache(options.cache_folder)),
+              options.open_replay);
   if (state.summary().has_two_runs()) state.Raise(Panel::kCompare);
   state.is_dark = !options.light;
   if (options.offscreen) return MakePictures(&state, options, script);

@@ -32,7 +32,8 @@ struct ViewOptions {
 
   ReplayOpener open_replay;  // of the run, empty: there is none
 
-  std::string layout_file;  // keeps the arrangement of panels, "" nothing does
+  std::string cache_folder;  // keeps packed events between sessions, "" nothing does
+  std::string layout_file;   // keeps the arrangement of panels, "" nothing does
 };
 
 // Returns when the window was closed, or the pictures are made. kUnavailable if this build has no

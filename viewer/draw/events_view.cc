@@ -4,8 +4,10 @@
 #include <implot.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
+#include <cstdio>
 
 #include "viewer/draw/panels.h"
 #include "viewer/draw/widgets.h"
@@ -38,6 +40,22 @@ bool IsLess(const GroupTotal& a, const GroupTotal& b, int column) {
     default:
       return a.total_ns < b.total_ns;
   }
+}
+
+// Mean, standard deviation and that as a share of the mean.
+std::string SpreadOf(const std::vector<int64_t>& durations_ns) {
+  double sum = 0;
+  for (const int64_t ns : durations_ns) sum += static_cast<double>(ns);
+  const double mean = sum / static_cast<double>(durations_ns.size());
+  double squares = 0;
+  for (const int64_t ns : durations_ns) {
+    squares += (static_cast<double>(ns) - mean) * (static_cast<double>(ns) - mean);
+  }
+  const double deviation = std::sqrt(squares / static_cast<double>(durations_ns.size()));
+  std::array<char, 32> share{};
+  std::snprintf(share.data(), share.size(), "%.0f %%", mean > 0 ? 100 * deviation / mean : 0);
+  return "mean " + FormatNs(static_cast<int64_t>(mean)) + "  deviation " +
+         FormatNs(static_cast<int64_t>(deviation)) + " (" + share.data() + ")";
 }
 
 }  // namespace
@@ -172,6 +190,7 @@ void EventsPanel::DrawHistogram(DrawContext& context) {
   Text("p50 " + FormatNs(durations->Quantile(0.5)) + "  p90 " + FormatNs(durations->Quantile(0.9)) +
        "  p99 " + FormatNs(durations->Quantile(0.99)) + "  p99.9 " +
        FormatNs(durations->Quantile(0.999)));
+  Text(SpreadOf(durations->sorted_ns));
   Dim(context, "drag over the bars to find these events");
   std::vector<double> micros;
   micros.reserve(durations->sorted_ns.size());

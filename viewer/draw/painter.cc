@@ -224,7 +224,11 @@ class RowPainter {
     const float to = std::min(x1, layout_.RowsX() + layout_.width) - 2;
     if (to - from < kNarrowestLabel * layout_.scale) return;
     const bool is_dimmed = IsDimmed(mark.name);
-    const std::string label = ShortName(name);
+    std::string label = ShortName(name);
+    // Of a step that is too narrow for all of it, its number.
+    if (label.starts_with("step ") && ImGui::CalcTextSize(label.c_str()).x > to - from) {
+      label.erase(0, 5);
+    }
     PaintText(list_, {from, top + 1}, to - from, is_dimmed ? theme_.dim_text : TextOn(color),
               label);
   }

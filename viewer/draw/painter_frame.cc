@@ -42,7 +42,7 @@ float BusyShare(const SceneRow& row, int width_px) {
   for (const BandMark& mark : row.band) {
     float share = 0;
     for (const float part : mark.share) share += part;
-    sum += share * static_cast<float>(mark.x1 - mark.x0);
+    sum += std::min(1.0F, share) * static_cast<float>(mark.x1 - mark.x0);
   }
   return sum / static_cast<float>(width_px);
 }
@@ -162,7 +162,9 @@ void PaintRuler(DrawContext& context, const TimelineLayout& layout, ImDrawList* 
     list->AddLine({x0, middle}, {x0, bottom}, theme.step_line);
     if (step.label.empty()) continue;
     const std::string label = x1 - x0 > 80 ? "step " + step.label : step.label;
+    list->PushClipRect({x0, middle}, {x1, bottom}, true);
     list->AddText({std::max(x0, layout.RowsX()) + 4, middle}, theme.text, label.c_str());
+    list->PopClipRect();
   }
   list->PopClipRect();
   list->AddLine({layout.origin.x, bottom - 1}, {layout.RowsX() + layout.width, bottom - 1},

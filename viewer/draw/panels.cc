@@ -66,6 +66,40 @@ void DrawLinks(DrawContext& context) {
   if (wanted.has_value()) state.GoTo(*wanted);
 }
 
+// Issues of one name are one line; what each of them is stands in its tooltip.
+void DrawIssues(DrawContext& context) {
+  constexpr size_t kMostTold = 12;
+  State& state = context.state;
+  std::vector<std::pair<std::string, std::vector<const schema::DataIssueRow*>>> by_name;
+  for (const schema::DataIssueRow& issue : state.summary().issues) {
+    auto found = std::find_if(by_name.begin(), by_name.end(),
+                              [&](const auto& entry) { return entry.first == issue.name; });
+    if (found == by_name.end()) found = by_name.insert(found, {issue.name, {}});
+    found->second.push_back(&issue);
+  }
+  for (const auto& [name, issues] : by_name) {
+    const schema::DataIssueRow& first = *issues.front();
+    int64_t count = 0;
+    std::string more;
+    for (size_t i = 0; i < issues.size(); ++i) {
+      count += issues[i]->count;
+      if (i == kMostTold) more += "and " + std::to_string(issues.size() - i) + " more\n";
+      if (i >= kMostTold) continue;
+      if (issues[i]->rank) more += state.summary().RankName(*issues[i]->rank) + ": ";
+      more += issues[i]->detail + "\n";
+    }
+    const bool is_bad = first.severity == "data_loss" || first.severity == "error";
+    ImGui::PushStyleColor(ImGuiCol_Text, is_bad ? context.theme->alarm : context.theme->text);
+    ImGui::TextWrapped("%s  %s", name.c_str(), FormatCount(count).c_str());
+    ImGui::PopStyleColor();
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s%s", more.c_str(), first.advice.c_str());
+    if (first.begin_ns && first.end_ns && ImGui::IsItemClicked()) {
+      state.Show(*first.begin_ns, *first.end_ns);
+      state.SelectRange(*first.begin_ns, *first.end_ns);
+    }
+  }
+}
+
 }  // namespace
 
 void DrawFindings(DrawContext& context) {
@@ -83,21 +117,7 @@ void DrawFindings(DrawContext& context) {
   for (size_t i = 0; i < summary.findings.size(); ++i) DrawFinding(context, i);
   ImGui::SeparatorText("limits of the data");
   if (summary.issues.empty()) Dim(context, "nothing was lost");
-  for (const schema::DataIssueRow& issue : summary.issues) {
-    const bool is_bad = issue.severity == "data_loss" || issue.severity == "error";
-    std::string text = issue.name + "  " + FormatCount(issue.count);
-    if (issue.rank) text += "  " + summary.RankName(*issue.rank);
-    ImGui::PushStyleColor(ImGuiCol_Text, is_bad ? context.theme->alarm : context.theme->text);
-    ImGui::TextWrapped("%s", text.c_str());
-    ImGui::PopStyleColor();
-    if (ImGui::IsItemHovered()) {
-      ImGui::SetTooltip("%s\n%s", issue.detail.c_str(), issue.advice.c_str());
-    }
-    if (issue.begin_ns && issue.end_ns && ImGui::IsItemClicked()) {
-      state.Show(*issue.begin_ns, *issue.end_ns);
-      state.SelectRange(*issue.begin_ns, *issue.end_ns);
-    }
-  }
+  DrawIssues(context);
   ImGui::SeparatorText("colours");
   for (size_t i = 0; i < kCategories; ++i) {
     const auto category = static_cast<Category>(i);

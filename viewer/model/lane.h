@@ -4,30 +4,22 @@
 //   columns   begin (32 bits from its block's base), duration (32 bits), name (16 or 32 bits,
 //             of the lane's own dictionary), row id (32 bits); what does not fit lies in side
 //             tables, so times are exact to the nanosecond over any span
-//   pyramid   for every 16, 256, … events: which is longest; before every 16th: how long was spent
-//             in each category that the lane has, so that any range's time is a difference
+//   pyramid   for every 16, 256, … events: which is longest, and how long; before every 16th: how
+//             long was spent in each category that the lane has, so that any range's time is a
+//             difference
 //
-// Immutable once built, so any number of threads may read it.
+// Immutable once built, so any number of threads may read it. Copies share the columns.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "viewer/model/event.h"
+#include "viewer/model/lane_columns.h"
 
 namespace tutti::viewer {
-
-// What events of one lane may have in common: an entry of its dictionary.
-struct LaneName {
-  NameId name = 0;
-  Category category = Category::kHost;
-  Source source = Source::kCpuOp;
-  bool is_open = false;
-  friend bool operator==(const LaneName&, const LaneName&) = default;
-};
 
 // What is known of the events [first, last) of a lane.
 struct LaneSummary {
@@ -40,30 +32,50 @@ struct LaneSummary {
 class Lane {
  public:
   // `events` are in order of begin_ns and each begins no earlier than the one before it ends.
-  explicit Lane(std::span<const Event> events);
+  explicit Lane(std::span<const Event> events) : Lane(PackLane(events)) {}
+  explicit Lane(PackedLane packed);
 
-  uint32_t size() const { return static_cast<uint32_t>(begin_.size()); }
+  uint32_t size() const { return packed_.counts.events; }
   int64_t begin_ns(uint32_t index) const {
-    const Block& block = blocks_[index / kBlock];
-    if (block.wide >= 0) return wide_begin_[static_cast<size_t>(block.wide) + index % kBlock];
-    return block.base_ns + begin_[index];
+    const LaneBlock& block = columns_.blocks[index / kBlock];
+    if (block.wide >= 0) {
+      return columns_.wide_begins[static_cast<size_t>(block.wide) + index % kBlock];
+    }
+    return block.base_ns + columns_.begins[index];
+  }
+  // The same, without a look at memory that nothing else needs where a node begins there.
+  int64_t ColumnBeginNs(uint32_t index) const {
+    const LaneBlock& block = columns_.blocks[index / kBlock];
+    if (index % kFan != 0 || block.wide >= 0) return begin_ns(index);
+    return block.base_ns + columns_.node_begins[index / kFan];
   }
   int64_t duration_ns(uint32_t index) const {
-    return duration_[index] != kLong ? duration_[index] : LongDuration(index);
+    return columns_.durations[index] != kLong ? columns_.durations[index] : LongNs(index);
   }
   int64_t end_ns(uint32_t index) const { return begin_ns(index) + duration_ns(index); }
-  const LaneName& name(uint32_t index) const { return names_[name_index(index)]; }
-  uint32_t row_id(uint32_t index) const { return row_id_[index]; }
+  const LaneName& name(uint32_t index) const { return packed_.names[name_index(index)]; }
+  uint32_t row_id(uint32_t index) const { return columns_.row_ids[index]; }
   Event event(uint32_t index) const;
 
   // The dictionary, and an event's entry in it: to test many events against a set of names.
-  std::span<const LaneName> names() const { return names_; }
+  std::span<const LaneName> names() const { return packed_.names; }
   uint32_t name_index(uint32_t index) const {
-    return narrow_name_.empty() ? wide_name_[index] : narrow_name_[index];
+    return columns_.wide_names.empty() ? columns_.narrow_names[index] : columns_.wide_names[index];
   }
 
   // The first event that begins at or after `time_ns`, at or behind `from`; size() if none.
   uint32_t FirstBeginningAt(int64_t time_ns, uint32_t from = 0) const;
+  // Sixteen events are a node. The first node whose first event begins at or after `time_ns`, at or
+  // behind node `from`; nodes() if none.
+  uint32_t FirstNodeBeginningAt(int64_t time_ns, uint32_t from) const;
+  uint32_t nodes() const { return static_cast<uint32_t>(columns_.node_begins.size()); }
+  // Has the memory of an event brought near, if there is such an event.
+  void WillRead(uint32_t index) const {
+    if (index >= size()) return;
+    __builtin_prefetch(&columns_.begins[index]);
+    __builtin_prefetch(&columns_.durations[index]);
+    if (columns_.wide_names.empty()) __builtin_prefetch(&columns_.narrow_names[index]);
+  }
   // The first event that is not over at `time_ns`: ends after it or begins no earlier; size() if
   // none.
   uint32_t FirstEndingAfter(int64_t time_ns) const;
@@ -74,42 +86,21 @@ class Lane {
   // Adds the time that [begin_ns, end_ns) spends in each category.
   void AddBusy(int64_t begin_ns, int64_t end_ns, CategoryNs* busy_ns) const;
 
+  // What it is made of.
+  const PackedLane& packed() const { return packed_; }
   size_t bytes() const;
 
  private:
-  static constexpr uint32_t kBlock = 256;  // events that share a base
-  static constexpr uint32_t kFan = 16;
-  static constexpr uint32_t kLong = UINT32_MAX;  // the duration is in long_
-
-  struct Block {
-    int64_t base_ns = 0;
-    int64_t wide = -1;  // its begins are wide_begin_[wide…], -1: they fit
-  };
-  struct Level {
-    std::vector<uint32_t> longest;
-    std::vector<int64_t> busy_ns;  // lowest level only: time in each of present_ before a node
-  };
-
-  int64_t LongDuration(uint32_t index) const;
-  void AppendBlock(std::span<const Event> events);
-  void AppendName(const Event& event);
-  void BuildPyramid();
+  int64_t LongNs(uint32_t index) const;
+  int64_t BusyBefore(uint32_t node, size_t category) const;
   void AddNode(size_t level, uint32_t node, LaneSummary* summary) const;
   void AddNodes(uint32_t first, uint32_t last, LaneSummary* summary) const;
   void AddEvents(uint32_t first, uint32_t last, LaneSummary* summary) const;
+  void AddWholeNodes(uint32_t first, uint32_t last, CategoryNs* busy_ns) const;
 
-  std::vector<Block> blocks_;
-  std::vector<uint32_t> begin_;
-  std::vector<int64_t> wide_begin_;
-  std::vector<uint32_t> duration_;
-  std::vector<std::pair<uint32_t, int64_t>> long_;  // (index, duration), by index
-  std::vector<uint16_t> narrow_name_;               // empty once a lane has 65,536 names
-  std::vector<uint32_t> wide_name_;
-  std::vector<uint32_t> row_id_;
-  std::vector<LaneName> names_;
-  std::unordered_map<uint64_t, uint32_t> name_ids_;  // only while it is built
-  std::vector<Category> present_;                    // categories that occur
-  std::vector<Level> levels_;                        // of 16, 256, … events a node
+  PackedLane packed_;
+  LaneColumns columns_;               // in packed_.bytes
+  std::vector<Category> categories_;  // that occur
 };
 
 }  // namespace tutti::viewer

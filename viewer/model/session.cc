@@ -4,7 +4,8 @@
 
 namespace tutti::viewer {
 
-Session::Session(RunSummary summary, size_t threads) : summary_(std::move(summary)) {
+Session::Session(RunSummary summary, size_t threads, RankCache cache)
+    : summary_(std::move(summary)), cache_(std::move(cache)) {
   ranks_.resize(summary_.ranks.size());
   if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
   threads = std::min(threads, ranks_.size());
@@ -27,12 +28,21 @@ void Session::LoadRanks() {
   for (;;) {
     const size_t slot = next_.fetch_add(1);
     if (slot >= summary_.ranks.size() || is_stopping_) return;
+    if (auto cached = cache_.Load(summary_, slot, names_.get())) {
+      Publish(slot, std::make_shared<const RankTrace>(std::move(*cached)));
+      continue;
+    }
     auto trace = std::make_shared<const RankTrace>(LoadRankTrace(summary_, slot, names_.get()));
-    const std::lock_guard lock(mutex_);
-    ranks_[slot] = std::move(trace);
-    loaded_.fetch_add(1, std::memory_order_release);
-    rank_loaded_.notify_all();
+    Publish(slot, trace);
+    if (!is_stopping_) cache_.Store(summary_, slot, *names_, *trace);
   }
+}
+
+void Session::Publish(size_t slot, std::shared_ptr<const RankTrace> trace) {
+  const std::lock_guard lock(mutex_);
+  ranks_[slot] = std::move(trace);
+  loaded_.fetch_add(1, std::memory_order_release);
+  rank_loaded_.notify_all();
 }
 
 std::vector<std::shared_ptr<const RankTrace>> Session::Ranks() const {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "viewer/model/name_table.h"
+#include "viewer/model/rank_cache.h"
 #include "viewer/model/rank_trace.h"
 #include "viewer/model/run_summary.h"
 
@@ -19,7 +20,7 @@ namespace tutti::viewer {
 class Session {
  public:
   // Starts loading with `threads` threads (0: as many as there are cores), first ranks first.
-  Session(RunSummary summary, size_t threads);
+  Session(RunSummary summary, size_t threads, RankCache cache = RankCache(""));
   // Of ranks that are there already (tests).
   Session(RunSummary summary, std::shared_ptr<NameTable> names,
           std::vector<std::shared_ptr<const RankTrace>> ranks);
@@ -40,8 +41,10 @@ class Session {
 
  private:
   void LoadRanks();
+  void Publish(size_t slot, std::shared_ptr<const RankTrace> trace);
 
   RunSummary summary_;
+  RankCache cache_{""};
   std::shared_ptr<NameTable> names_ = std::make_shared<NameTable>();
   std::atomic<size_t> next_ = 0;
   std::atomic<size_t> loaded_ = 0;

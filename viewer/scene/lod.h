@@ -26,7 +26,9 @@ struct SpanMark {
 };
 
 // Appends the marks of a lane's events that overlap the viewport, from left to right. Folds of
-// neighbouring pixels that look the same are one mark. O(pixels · log events).
+// neighbouring pixels that look the same are one mark. Where 64 and more events share a pixel, up
+// to fifteen at its right edge count as its own though they begin in the next. O(pixels · log
+// events).
 void AppendMarks(const Lane& lane, const Viewport& viewport, std::vector<SpanMark>* marks);
 
 // Shares of pixel columns [x0, x1) by category; stacked they are at most 1.
@@ -37,8 +39,10 @@ struct BandMark {
 };
 
 // How busy several lanes are together, column by column; equal neighbours are one mark. Time of
-// lanes that work at once counts once per lane; what is beyond the whole is cut.
-std::vector<BandMark> BandOf(std::span<const Lane* const> lanes, const Viewport& viewport);
+// lanes that work at once counts once per lane; what is beyond the whole is cut. Ranges that the
+// program names are no work, though they lie on streams: `without_ranges` leaves them out.
+std::vector<BandMark> BandOf(std::span<const Lane* const> lanes, const Viewport& viewport,
+                             bool without_ranges = false);
 
 // Least and largest value of a pixel column.
 struct SeriesMark {

@@ -38,7 +38,7 @@ std::vector<StepBand> StepBands(const RunSummary& summary, const RankTraces& ran
     if (bands.size() == count) break;
     const Viewport viewport{window.begin_ns, window.begin_ns + axis_ns, width_px};
     StepBand band{window.step, window.step_ns, static_cast<float>(viewport.ToX(window.end_ns)),
-                  BandOf(lanes, viewport)};
+                  BandOf(lanes, viewport, true)};
     CutAt(band.end_x, &band.band);
     bands.push_back(std::move(band));
   }

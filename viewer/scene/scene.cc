@@ -69,6 +69,17 @@ std::vector<DeltaMark> DeltasOf(const RunSummary& summary, size_t slot, const Vi
   return marks;
 }
 
+// Whether a band says how busy something is, not what a track has.
+bool ShowsWork(const RankTraces& ranks, const Row& row) {
+  return row.track == kNoTrack || ranks[row.rank]->tracks[row.track].kind == TrackKind::kStream;
+}
+
+// A lane in which a thread does nothing but be in ranges that the program names.
+bool HasOnlyRanges(const Lane& lane) {
+  return std::all_of(lane.names().begin(), lane.names().end(),
+                     [](const LaneName& entry) { return entry.category == Category::kStep; });
+}
+
 SceneRow BuildRow(const RunSummary& summary, const RankTraces& ranks, const Row& row, float y,
                   const Viewport& viewport) {
   SceneRow built;
@@ -88,7 +99,7 @@ SceneRow BuildRow(const RunSummary& summary, const RankTraces& ranks, const Row&
   if (row.lanes_shown == 0) {
     const bool is_loading = row.kind == RowKind::kRank && ranks[row.rank] == nullptr;
     built.band = is_loading ? BandOfSteps(summary, summary.ranks[row.rank].rank, viewport)
-                            : BandOf(LanesOf(ranks, row.band), viewport);
+                            : BandOf(LanesOf(ranks, row.band), viewport, ShowsWork(ranks, row));
     return built;
   }
   built.lanes.resize(row.lanes_shown);
@@ -157,9 +168,11 @@ std::vector<const Lane*> LanesOf(const RankTraces& ranks, const std::vector<Trac
   for (const TrackRef& ref : refs) {
     if (ref.rank >= ranks.size() || ranks[ref.rank] == nullptr) continue;
     const Track& track = ranks[ref.rank]->tracks[ref.track];
-    // Of calls that nest, the outermost lane says when the thread is busy.
+    // Of calls that nest, the outermost lane says when the thread is busy; below it come lanes that
+    // say no more, above it ranges.
     const bool nests = track.kind == TrackKind::kThread;
     for (const Lane& lane : track.lanes) {
+      if (nests && HasOnlyRanges(lane) && &lane != &track.lanes.back()) continue;
       lanes.push_back(&lane);
       if (nests) break;
     }
