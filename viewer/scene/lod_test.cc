@@ -183,6 +183,47 @@ TEST_F(LodTest, BandsHaveNoGapsWithinANanosecond) {
   EXPECT_EQ(band[0].x1, 300);
 }
 
+// A burst of events in the first pixel, then one in the middle of each pixel.
+TEST(Lod, ABurstTakesNothingFromFarAway) {
+  constexpr int kColumns = 30;
+  std::vector<Event> events;
+  for (int64_t i = 0; i < 72; ++i) {
+    events.push_back({.begin_ns = 2 * i, .end_ns = 2 * i + 1, .category = Category::kCompute});
+  }
+  for (int64_t column = 1; column < kColumns; ++column) {
+    const int64_t begin = 1000 * column + 500;
+    events.push_back({.begin_ns = begin, .end_ns = begin + 100, .category = Category::kCompute});
+  }
+  const Lane lane(events);
+  const Viewport viewport{0, 1000 * kColumns, kColumns};
+  std::vector<SpanMark> marks;
+  AppendMarks(lane, viewport, &marks);
+  ASSERT_EQ(marks.size(), static_cast<size_t>(kColumns));
+  EXPECT_EQ(marks[0].count, 72);
+  for (size_t i = 1; i < marks.size(); ++i) {
+    EXPECT_EQ(marks[i].count, 1);
+    EXPECT_EQ(marks[i].index, 71 + i);
+  }
+  const Lane* lanes[] = {&lane};
+  int covered = 0;
+  for (const BandMark& mark : BandOf(lanes, viewport)) covered += mark.x1 - mark.x0;
+  EXPECT_EQ(covered, kColumns);
+}
+
+TEST(Lod, RangesAreNoWork) {
+  const Lane range(std::vector<Event>{{.begin_ns = 0, .end_ns = 100, .category = Category::kStep}});
+  const Lane work(
+      std::vector<Event>{{.begin_ns = 20, .end_ns = 40, .category = Category::kCompute}});
+  const Lane* lanes[] = {&range, &work};
+  const Viewport viewport{0, 100, 10};
+  EXPECT_EQ(BandOf(lanes, viewport).front().x0, 0);
+  const std::vector<BandMark> band = BandOf(lanes, viewport, true);
+  ASSERT_EQ(band.size(), 1U);
+  EXPECT_EQ(band[0].x0, 2);
+  EXPECT_EQ(band[0].x1, 4);
+  EXPECT_EQ(band[0].share[static_cast<size_t>(Category::kStep)], 0);
+}
+
 TEST(EnvelopeOf, KeepsThePeakOfOneSample) {
   std::vector<Sample> samples;
   for (int64_t i = 0; i < 10'000; ++i) samples.push_back({i, i == 4'321 ? 1e6 : 1.0});

@@ -125,5 +125,20 @@ TEST_F(SceneTest, TicksAreRoundTimes) {
   EXPECT_NEAR(ticks[1].x, 250, 0.01);
 }
 
+// Below ProfilerStep and the like a thread's calls begin.
+TEST_F(SceneTest, AThreadsBandShowsWhatIsBelowItsRanges) {
+  Track track;
+  track.kind = TrackKind::kThread;
+  track.lanes = BuildLanes({{.begin_ns = 0, .end_ns = 100, .category = Category::kStep},
+                            {.begin_ns = 10, .end_ns = 30, .category = Category::kHost},
+                            {.begin_ns = 12, .end_ns = 20, .category = Category::kHost}});
+  auto trace = std::make_shared<RankTrace>();
+  trace->tracks.push_back(std::move(track));
+  const RankTraces ranks = {trace};
+  const std::vector<const Lane*> lanes = LanesOf(ranks, {{0, 0}});
+  ASSERT_EQ(lanes.size(), 1U);
+  EXPECT_EQ(lanes[0], &trace->tracks[0].lanes[1]);
+}
+
 }  // namespace
 }  // namespace tutti::viewer
