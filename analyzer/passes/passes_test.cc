@@ -172,7 +172,8 @@ TEST(RunIndex, ARecordingThatEndsBeforeItsRankLacksNothing) {
   EXPECT_EQ(derived.Query("SELECT severity, count FROM data_issue WHERE name = 'ranks_running'"),
             "info|1");
   EXPECT_EQ(derived.Query("SELECT count(*) FROM data_issue WHERE name = 'ranks_unfinished'"), "0");
-  EXPECT_EQ(derived.Query("SELECT is_finished, end_ns - begin_ns FROM rank"), "0|510");
+  EXPECT_EQ(derived.Query("SELECT is_finished, end_ns - begin_ns FROM rank"), "0|10500")
+      << "in ticks of 1,000 ns";
 }
 
 }  // namespace
