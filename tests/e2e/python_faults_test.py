@@ -64,8 +64,8 @@ class PythonFaultsTest(unittest.TestCase):
         self.record("ddp", "--inject", "memory_leak:8MiB@1", steps=30)
         self.assertIn(("memory_leak", [1]), self.findings())
 
-    def test_accumulate_tiny_operators(self):
-        self.check("accumulate", "tiny_operators:8000@0", "tiny_operators", [0])
+    def test_accumulate_slow_loader(self):
+        self.check("accumulate", "slow_loader:100ms@1", "input_wait", [1])
 
     def test_fsdp2_extra_compute(self):
         self.check("fsdp2", "extra_compute:200ms@0", "straggler", [0])
