@@ -17,11 +17,14 @@ extern const Pass kMemoryPass;
 extern const Pass kOpStatsPass;
 extern const Pass kDevicePass;
 extern const Pass kKernelsPass;
+extern const Pass kKernelUsePass;
+extern const Pass kFlopsPass;
 extern const Pass kLaunchesPass;
 extern const Pass kCopiesPass;
 extern const Pass kDeviceMetricsPass;
 extern const Pass kThroughputPass;
 extern const Pass kStragglerPass;
+extern const Pass kWaitCausePass;
 extern const Pass kSummaryPass;
 extern const Pass kCallsPass;
 extern const Pass kCommFitPass;
@@ -33,12 +36,12 @@ extern const Pass kFindingsPass;
 
 std::span<const Pass> AllPasses() {
   static const std::array kPasses = {
-      kRunIndexPass,      kClockPass,       kLanesPass,     kStepWindowPass,  kCollectivePass,
-      kStepBreakdownPass, kOverlapPass,     kBackwardPass,  kDataWaitPass,    kMemoryPass,
-      kOpStatsPass,       kDevicePass,      kKernelsPass,   kLaunchesPass,    kCopiesPass,
-      kDeviceMetricsPass, kThroughputPass,  kStragglerPass, kSummaryPass,     kCallsPass,
-      kCommFitPass,       kParallelismPass, kOutliersPass,  kMemoryTrendPass, kReplayPass,
-      kFindingsPass};
+      kRunIndexPass,      kClockPass,       kLanesPass,         kStepWindowPass, kCollectivePass,
+      kStepBreakdownPass, kOverlapPass,     kBackwardPass,      kDataWaitPass,   kMemoryPass,
+      kOpStatsPass,       kDevicePass,      kKernelsPass,       kKernelUsePass,  kFlopsPass,
+      kLaunchesPass,      kCopiesPass,      kDeviceMetricsPass, kThroughputPass, kStragglerPass,
+      kWaitCausePass,     kSummaryPass,     kCallsPass,         kCommFitPass,    kParallelismPass,
+      kOutliersPass,      kMemoryTrendPass, kReplayPass,        kFindingsPass};
   return kPasses;
 }
 

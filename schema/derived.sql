@@ -353,7 +353,7 @@ CREATE TABLE op_stats (
   p90_ns         INTEGER NOT NULL,  -- the same
   p99_ns         INTEGER NOT NULL,  -- the same
   max_ns         INTEGER NOT NULL,  -- longest
-  in_steps_count   INTEGER NOT NULL,  -- those that began in a window of a step that counts (steady; where none is, complete; else all)
+  in_steps_count   INTEGER NOT NULL,  -- those that began in a window of a step that counts (steady; where none is, complete; else all); operators beside a GPU: while the host was in one
   in_steps_self_ns INTEGER NOT NULL,  -- self time of those
   PRIMARY KEY (rank, kind, name, on_compute)
 ) STRICT, WITHOUT ROWID;
@@ -448,6 +448,31 @@ CREATE TABLE step_kernel (
   total_ns   INTEGER NOT NULL,  -- sum of their durations
   longest_ns INTEGER NOT NULL,  -- longest of them
   PRIMARY KEY (step, rank, name)
+) STRICT, WITHOUT ROWID;
+
+-- What keeps kernels from using their GPU in each step, as far as the trace tells: how large they
+-- were launched, what ran beside them, what order streams kept. Written by passes/kernel_use.cc.
+CREATE TABLE step_kernel_use (
+  rank          INTEGER NOT NULL REFERENCES rank (rank),
+  step          INTEGER NOT NULL REFERENCES run_step (step),
+  known         INTEGER NOT NULL,  -- compute kernels whose blocks, and whose GPU's multiprocessors, are known
+  known_ns      INTEGER NOT NULL,  -- sum of their durations
+  unfilled_ns   INTEGER NOT NULL CHECK (unfilled_ns BETWEEN 0 AND known_ns),   -- of it, duration * (1 - blocks / multiprocessors) where there are fewer blocks
+  last_wave_ns  INTEGER NOT NULL CHECK (last_wave_ns BETWEEN 0 AND known_ns),  -- of it, duration * (1 - w / ceil(w)) of matrix products of w > 1 waves of blocks
+  beside_comm   INTEGER NOT NULL,  -- compute kernels that run beside communication for most of their time, and elsewhere without any
+  contended_ns  INTEGER NOT NULL CHECK (contended_ns >= 0),   -- sum of their durations less the medians of the same kernels alone
+  serialized_ns INTEGER NOT NULL CHECK (serialized_ns >= 0),  -- the shorter of two pieces of work of different streams that only one of the default stream between them keeps from running at once
+  PRIMARY KEY (step, rank)
+) STRICT, WITHOUT ROWID;
+
+-- Floating-point operations of each step, of operators whose shapes are told. Written by
+-- passes/flops.cc.
+CREATE TABLE step_flop (
+  rank      INTEGER NOT NULL REFERENCES rank (rank),
+  step      INTEGER NOT NULL REFERENCES run_step (step),
+  operators INTEGER NOT NULL,  -- matrix products and fused attention
+  flop      INTEGER NOT NULL CHECK (flop >= 0),  -- additions and multiplications in them: 2 m n k of a product
+  PRIMARY KEY (step, rank)
 ) STRICT, WITHOUT ROWID;
 
 -- Nodes of CUDA graphs over all their launches. Written by passes/kernels.cc.
@@ -560,6 +585,18 @@ CREATE TABLE straggler (
   cause         TEXT,              -- part of its breakdown that is longest against the median of the others, NULL none is longer
   cause_ns      INTEGER            -- by how much per step, NULL none
 ) STRICT;
+
+-- Whom ranks wait for in collectives, and who is behind it: a rank may be late because it waited
+-- itself, in a collective that those who wait for it now took no part in. The rows of a rank and
+-- step add up to its waits. Written by passes/wait_cause.cc.
+CREATE TABLE wait_cause (
+  step       INTEGER NOT NULL REFERENCES run_step (step),
+  rank       INTEGER NOT NULL REFERENCES rank (rank),  -- who waits
+  late_rank  INTEGER NOT NULL,  -- who arrives last in the collective
+  cause_rank INTEGER NOT NULL,  -- who made it late: itself, or whom it waited for
+  wait_ns    INTEGER NOT NULL CHECK (wait_ns > 0),  -- sum, hidden or not
+  PRIMARY KEY (step, rank, late_rank, cause_rank)
+) STRICT, WITHOUT ROWID;
 
 -- One value of the run by name: what reports print. Written by passes/summary.cc.
 CREATE TABLE run_metric (

@@ -436,6 +436,37 @@ struct StepKernelRow {
   TUTTI_ROW(StepKernelRow, "step_kernel", rank, step, name, count, total_ns, longest_ns)
 };
 
+struct StepKernelUseRow {
+  int64_t rank = 0;
+  int64_t step = 0;
+  int64_t known = 0;
+  int64_t known_ns = 0;
+  int64_t unfilled_ns = 0;
+  int64_t last_wave_ns = 0;
+  int64_t beside_comm = 0;
+  int64_t contended_ns = 0;
+  int64_t serialized_ns = 0;
+  TUTTI_ROW(StepKernelUseRow, "step_kernel_use", rank, step, known, known_ns, unfilled_ns,
+            last_wave_ns, beside_comm, contended_ns, serialized_ns)
+};
+
+struct StepFlopRow {
+  int64_t rank = 0;
+  int64_t step = 0;
+  int64_t operators = 0;
+  int64_t flop = 0;
+  TUTTI_ROW(StepFlopRow, "step_flop", rank, step, operators, flop)
+};
+
+struct WaitCauseRow {
+  int64_t step = 0;
+  int64_t rank = 0;
+  int64_t late_rank = 0;
+  int64_t cause_rank = 0;
+  int64_t wait_ns = 0;
+  TUTTI_ROW(WaitCauseRow, "wait_cause", step, rank, late_rank, cause_rank, wait_ns)
+};
+
 struct GraphNodeRow {
   int64_t rank = 0;
   int64_t graph_node_id = 0;
@@ -745,16 +776,18 @@ struct FindingEvidenceRow {
 };
 
 // Every derived table, in the order of derived.sql.
-using AllDerivedRows = std::tuple<
-    RunMetaRow, InputFileRow, RankRow, DataIssueRow, PassRunRow, LaneRow, RunStepRow, StepWindowRow,
-    StepBreakdownRow, StepWaitForRow, StepOverlapRow, MedianStepSpanRow, RunCommunicatorRow,
-    RunCommunicatorMemberRow, CollectiveRow, CollectiveCallRow, StepBackwardRow, StepInputRow,
-    LoaderRow, MemoryPeakRow, MemoryTimelineRow, MemoryHolderRow, MemoryStateRow, OpStatsRow,
-    DeviceSummaryRow, StepDeviceRow, StreamIdleRow, StreamConcurrencyRow, StepCategoryRow,
-    StepKernelRow, GraphNodeRow, LaunchStatsRow, StreamQueueRow, QueueTimelineRow, CopyStatsRow,
-    StepBatchRow, StepLatenessRow, StragglerRow, RunMetricRow, PartSummaryRow, RankPartSummaryRow,
-    RankSummaryRow, CollectiveSummaryRow, CallStatsRow, CommFitRow, ParallelGroupRow,
-    PipelineStepRow, StepOutlierRow, MemoryTrendRow, CriticalPathRow, CriticalPathNameRow,
-    CriticalPathPieceRow, WhatIfRow, FindingRow, FindingRankRow, FindingEvidenceRow>;
+using AllDerivedRows =
+    std::tuple<RunMetaRow, InputFileRow, RankRow, DataIssueRow, PassRunRow, LaneRow, RunStepRow,
+               StepWindowRow, StepBreakdownRow, StepWaitForRow, StepOverlapRow, MedianStepSpanRow,
+               RunCommunicatorRow, RunCommunicatorMemberRow, CollectiveRow, CollectiveCallRow,
+               StepBackwardRow, StepInputRow, LoaderRow, MemoryPeakRow, MemoryTimelineRow,
+               MemoryHolderRow, MemoryStateRow, OpStatsRow, DeviceSummaryRow, StepDeviceRow,
+               StreamIdleRow, StreamConcurrencyRow, StepCategoryRow, StepKernelRow,
+               StepKernelUseRow, StepFlopRow, GraphNodeRow, LaunchStatsRow, StreamQueueRow,
+               QueueTimelineRow, CopyStatsRow, StepBatchRow, StepLatenessRow, StragglerRow,
+               WaitCauseRow, RunMetricRow, PartSummaryRow, RankPartSummaryRow, RankSummaryRow,
+               CollectiveSummaryRow, CallStatsRow, CommFitRow, ParallelGroupRow, PipelineStepRow,
+               StepOutlierRow, MemoryTrendRow, CriticalPathRow, CriticalPathNameRow,
+               CriticalPathPieceRow, WhatIfRow, FindingRow, FindingRankRow, FindingEvidenceRow>;
 
 }  // namespace tutti::schema

@@ -2,6 +2,7 @@
 // parts took. Value types; times in nanoseconds.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -11,25 +12,22 @@
 #include <utility>
 #include <vector>
 
+#include "schema/step_parts.h"
+
 namespace tutti::analyzer::compare {
 
 // Exclusive parts of a step, as columns of step_breakdown, then what lies between the windows.
-inline constexpr std::array<std::string_view, 11> kParts = {
-    "compute",
-    "exposed_comm_transfer",
-    "exposed_comm_wait",
-    "exposed_comm_unsplit",
-    "exposed_copy",
-    "input_wait",
-    "sync",
-    "host_bound",
-    "idle",
-    "between_steps",  // of one rank, outside of its steps
-    "ranks_apart",    // the step period less the mean over ranks of all the above
-};
-inline constexpr size_t kBreakdownParts = 9;
-inline constexpr size_t kBetweenSteps = 9;
-inline constexpr size_t kRanksApart = 10;
+inline constexpr size_t kBreakdownParts = schema::kStepParts.size();
+inline constexpr size_t kBetweenSteps = kBreakdownParts;    // of one rank, outside of its steps
+inline constexpr size_t kRanksApart = kBreakdownParts + 1;  // the step period less the mean over
+                                                            // ranks of all the above
+inline constexpr std::array<std::string_view, kBreakdownParts + 2> kParts = [] {
+  std::array<std::string_view, kBreakdownParts + 2> parts;
+  std::copy(schema::kStepParts.begin(), schema::kStepParts.end(), parts.begin());
+  parts[kBetweenSteps] = "between_steps";
+  parts[kRanksApart] = "ranks_apart";
+  return parts;
+}();
 enum : size_t { kTransferPart = 1, kWaitPart = 2, kUnsplitPart = 3 };
 
 // A complete training step over all ranks.

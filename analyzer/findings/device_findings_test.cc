@@ -41,7 +41,8 @@ void Clean(GpuStep& step) {
   step.Kernel(kGemm, 5001, 9990, 5);
 }
 
-std::string Find(Fault fault, const char* columns = "kind") {
+// `sql` changes the rank's file afterwards.
+std::string Find(Fault fault, const char* columns = "kind", const std::string& sql = "") {
   TraceBuilder rank(0, 1, 1000);
   int64_t id = 0;
   for (int64_t i = 0; i < 30; ++i) {
@@ -52,7 +53,20 @@ std::string Find(Fault fault, const char* columns = "kind") {
     id = step.id;
   }
   RunFolder run;
-  return Derived(run.Add(rank)).Query(std::string("SELECT ") + columns + " FROM finding");
+  run.Add(rank);
+  if (!sql.empty()) run.Execute("rank-00000.sqlite", sql);
+  return Derived(run).Query(std::string("SELECT ") + columns + " FROM finding");
+}
+
+// A GPU of 108 multiprocessors, each of which holds 2,048 threads and 65,536 registers; all
+// kernels have so many blocks of 256 threads with 128 registers.
+std::string OfBlocks(int64_t blocks) {
+  return "INSERT OR REPLACE INTO device (id, name, sm_count, warp_size, max_threads_per_sm,"
+         " registers_per_sm, shared_bytes_per_sm) VALUES (0, 'GPU', 108, 32, 2048, 65536, 167936);"
+         "UPDATE kernel SET grid_x = " +
+         std::to_string(blocks) +
+         ", grid_y = 1, grid_z = 1, block_x = 256, block_y = 1, block_z = 1,"
+         " registers_per_thread = 128, static_shared_bytes = 0, dynamic_shared_bytes = 0";
 }
 
 TEST(DeviceFindings, NoneInAFullStep) { EXPECT_EQ(Find(Clean), ""); }
@@ -90,6 +104,22 @@ TEST(DeviceFindings, ASynchronisationWithNothingRunningIsASyncPoint) {
     step.Kernel(kGemm, 7012, 9990, 7000);
   };
   EXPECT_EQ(Find(sync, "kind, title LIKE '%cudaStreamSynchronize, 1 times a step'"),
+            "sync_points|1");
+}
+
+TEST(DeviceFindings, ThePythonLineOfASynchronisationIsTold) {
+  const auto sync = [](GpuStep& step) {
+    step.Kernel(kGemm, 12, 5000, 0);
+    step.rank.Api("cudaStreamSynchronize", step.t + 20, step.t + 7000, ++step.id);
+    step.Kernel(kGemm, 7012, 9990, 7000);
+  };
+  // Two calls that last all along, one inside the other, and one that is not the user's.
+  const std::string calls =
+      "INSERT INTO string VALUES (9997, 'train.py(7): main'), (9998, 'train.py(88): step'),"
+      " (9999, 'torch/_tensor.py(40): item');"
+      "INSERT INTO python_call (id, tid, name_id, begin_ns, end_ns, depth) VALUES"
+      " (1, 100, 9997, 0, NULL, 0), (2, 100, 9998, 0, NULL, 1), (3, 100, 9999, 0, NULL, 2)";
+  EXPECT_EQ(Find(sync, "kind, advice LIKE '%; the longest is called at train.py(88): step'", calls),
             "sync_points|1");
 }
 
@@ -156,6 +186,111 @@ TEST(DeviceFindings, ManyElementwiseKernels) {
     }
   };
   EXPECT_EQ(Find(chain, "kind"), "unfused_elementwise");
+}
+
+// Of 9,977 us of kernels, blocks for 27 of 108 multiprocessors leave three quarters.
+TEST(DeviceFindings, KernelsOfFewBlocksLeaveTheGpuEmpty) {
+  EXPECT_EQ(Find(Clean, "kind, cost_ns", OfBlocks(27)), "gpu_underfilled|7482750");
+  EXPECT_EQ(Find(Clean, "title", OfBlocks(27)),
+            "kernels have blocks for 25.0 % of the multiprocessors on average");
+  EXPECT_EQ(Find(Clean, "kind", OfBlocks(216)), "");
+}
+
+// Registers allow two blocks at once, 216 on the GPU: 270 are 1.25 waves, which take two.
+TEST(DeviceFindings, AProductsLastWaveLeavesTheGpuEmpty) {
+  EXPECT_EQ(Find(Clean, "kind, cost_ns", OfBlocks(270)), "gemm_shape|3741375");
+  EXPECT_EQ(Find(Clean, "kind", OfBlocks(432)), "");
+}
+
+// us        0   12       4012  4020            9990
+// stream 13     [A=======)
+// default                [8 us)
+// stream 14                   [B===============)      4 ms could run at once
+TEST(DeviceFindings, TheDefaultStreamBetweenTwoOthersSerializesThem) {
+  const auto serialized = [](GpuStep& step) {
+    const int64_t a = step.Launch(0);
+    const int64_t between = step.Launch(5);
+    const int64_t b = step.Launch(10);
+    step.rank.Kernel(kGemm, 13, step.t + 12, step.t + 4012, a);
+    step.rank.Kernel("void at::native::vectorized_elementwise_kernel<4>", 7, step.t + 4012,
+                     step.t + 4020, between);
+    step.rank.Kernel(kGemm, 14, step.t + 4020, step.t + 9990, b);
+  };
+  EXPECT_EQ(Find(serialized, "kind, cost_ns"), "false_serialization|4000000");
+}
+
+// us        12     3012          7012  8012
+// compute   [3 ms=)[5 ms===============)       the same kernel: 2 ms longer
+// NCCL             [==============)
+TEST(DeviceFindings, KernelsThatTakeLongerBesideCollectivesAreContended) {
+  const auto contended = [](GpuStep& step) {
+    step.Kernel(kGemm, 12, 3012, 0);
+    step.Kernel(kGemm, 3012, 8012, 5);
+    step.rank.Kernel("ncclDevKernel_AllReduce_Sum_bf16_RING_LL", 9, step.t + 3012, step.t + 7012,
+                     step.Launch(10));
+    step.Kernel("void at::native::other_kernel<4>", 8013, 9990, 15);
+  };
+  EXPECT_EQ(Find(contended, "kind, cost_ns"), "compute_contention|2000000");
+  EXPECT_EQ(Find(contended, "title"),
+            "1 kernels a step beside collectives take 2.00 ms longer than alone");
+}
+
+// 64 MiB in 5 ms are 13.4 GB/s on the bus; three quarters of an A100's links are 225.
+TEST(DeviceFindings, CollectivesThatMissTheirLinkAreSlow) {
+  for (const char* gpu : {"NVIDIA A100-SXM4-80GB", "NVIDIA A100-PCIE-40GB"}) {
+    RunFolder run;
+    for (int64_t r = 0; r < 2; ++r) {
+      TraceBuilder rank(r, 2, 1000);
+      for (int64_t i = 0; i < 30; ++i) {
+        GpuStep step{rank, i * 10'000, i * 10};
+        rank.Step(i, step.t, step.t + 10'000).Op("aten::mm", step.t, step.t + 10);
+        step.Kernel(kGemm, 12, 4990, 0);
+        const int64_t launch = step.Launch(5);
+        rank.Kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 9, step.t + 4990, step.t + 9990,
+                    launch);
+        rank.KernelCollective("all_reduce", 9, step.t + 4990, step.t + 9990, launch, 64 << 20, i);
+      }
+      run.Add(rank);
+      run.Execute("rank-0000" + std::to_string(r) + ".sqlite",
+                  "UPDATE communicator SET backend = 'nccl';"
+                  "INSERT OR REPLACE INTO device (id, name) VALUES (0, '" +
+                      std::string(gpu) + "')");
+    }
+    const std::string found =
+        Derived(run).Query("SELECT kind, cost_ns BETWEEN 4690000 AND 4710000, title FROM finding");
+    if (std::string_view(gpu).find("SXM") == std::string_view::npos) {
+      EXPECT_EQ(found.substr(0, 12), "exposed_comm");
+    } else {
+      EXPECT_EQ(found,
+                "low_bandwidth|1|collectives of 16 MiB and more among ranks 0 and 1 move 13.4 GB/s "
+                "on the bus, three quarters of the GPUs' link is 225 GB/s");
+    }
+  }
+}
+
+// 2 * 1024^3 in each of two products of a step of 10 ms: 429 GFLOP/s; an A100 does 312 TFLOP/s.
+TEST(DeviceFindings, ShapesTellTheFloatingPointOperations) {
+  TraceBuilder rank(0, 1, 1000);
+  for (int64_t i = 0; i < 30; ++i) {
+    GpuStep step{rank, i * 10'000, i * 10};
+    rank.Step(i, step.t, step.t + 10'000);
+    rank.Op("aten::mm", step.t, step.t + 10).Op("aten::mm", step.t + 20, step.t + 30);
+    Clean(step);
+  }
+  RunFolder run;
+  run.Add(rank);
+  run.Execute("rank-00000.sqlite",
+              "INSERT INTO string VALUES (9999, '[[1024,1024],[1024,1024]]');"
+              "UPDATE cpu_op SET shapes_id = 9999;"
+              "INSERT OR REPLACE INTO device (id, name) VALUES (0, 'NVIDIA A100-SXM4-80GB')");
+  const Derived derived(run);
+  EXPECT_EQ(derived.Query("SELECT DISTINCT operators, flop FROM step_flop"), "2|4294967296");
+  EXPECT_EQ(derived.Query("SELECT round(value / 1e9, 3) FROM run_metric"
+                          " WHERE name = 'compute.flop_per_s'"),
+            "429.497");
+  EXPECT_EQ(derived.Query("SELECT round(value, 6) FROM run_metric"
+                          " WHERE name = 'compute.mfu_frac'"),
+            "0.001377");
 }
 
 // Four ranks; on rank 2 every kernel takes 1.3 times as long.

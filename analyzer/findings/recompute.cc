@@ -23,7 +23,8 @@ constexpr std::array kKinds = {
                 "Forward is computed again in backward, though there is memory for what it would "
                 "keep (catalogue 22).",
                 "mean over steps of the median over ranks of the time of operators within backward "
-                "functions that have an autograd sequence number",
+                "functions that have an autograd sequence number; on GPUs at most a third of "
+                "compute_ns",
                 "as above; not where a GPU's memory was more than half full at its peak",
                 "checkpoint fewer layers, or none (torch.utils.checkpoint, "
                 "set_activation_checkpointing)"},
@@ -82,9 +83,13 @@ Status FindRecompute(RunContext& context, const FindingFacts& facts,
     spans.insert(own.begin(), own.end());
   }
   if (spans.empty()) return OkStatus();
+  const bool on_gpus = facts.OnGpus();
   const auto value = [&](const schema::StepBreakdownRow& parts) -> int64_t {
     const auto found = spans.find({parts.step, parts.rank});
-    return found == spans.end() ? 0 : found->second;
+    if (found == spans.end()) return 0;
+    // What the host takes to hand out is not what a GPU takes for it, and forward is at most a
+    // third of forward, forward again and backward.
+    return on_gpus ? std::min(found->second, parts.compute_ns / 3) : found->second;
   };
   const std::vector<double> per_step = MedianPerStep(facts, value);
   const CostOfSteps cost = CostOver(facts, per_step);

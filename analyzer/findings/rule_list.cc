@@ -22,16 +22,18 @@ extern const FindingRule kShapeChurnRule;
 extern const FindingRule kBackendRule;
 extern const FindingRule kExpertSkewRule;
 extern const FindingRule kAfterBackwardRule;
+extern const FindingRule kLowBandwidthRule;
 extern const FindingRule kCollectiveUseRule;
 extern const FindingRule kExposedCommRule;
 extern const FindingRule kRecomputeRule;
 extern const FindingRule kHostBoundRule;
 extern const FindingRule kKernelRule;
+extern const FindingRule kKernelUseRule;
 extern const FindingRule kWarmUpRule;
 extern const FindingRule kMemoryRule;
 
 std::span<const FindingRule* const> AllFindingRules() {
-  static constexpr std::array<const FindingRule*, 24> kRules = {&kCollectiveMismatchRule,
+  static constexpr std::array<const FindingRule*, 26> kRules = {&kCollectiveMismatchRule,
                                                                 &kHangRule,
                                                                 &kInputWaitRule,
                                                                 &kAllocationRule,
@@ -48,11 +50,13 @@ std::span<const FindingRule* const> AllFindingRules() {
                                                                 &kBackendRule,
                                                                 &kExpertSkewRule,
                                                                 &kAfterBackwardRule,
+                                                                &kLowBandwidthRule,
                                                                 &kCollectiveUseRule,
                                                                 &kExposedCommRule,
                                                                 &kRecomputeRule,
                                                                 &kHostBoundRule,
                                                                 &kKernelRule,
+                                                                &kKernelUseRule,
                                                                 &kWarmUpRule,
                                                                 &kMemoryRule};
   return kRules;

@@ -52,6 +52,9 @@ CauseText TextOf(const std::string& cause) {
 // Why it is late may be told already: a late loader, a slow GPU.
 bool IsTold(const schema::StragglerRow& straggler, const std::vector<FindingDraft>& drafts) {
   return std::any_of(drafts.begin(), drafts.end(), [&](const FindingDraft& draft) {
+    // Stages wait for one another by their nature: who is late without a reason of its own is not
+    // to blame.
+    if (draft.row.kind == "pipeline_bubble" && !straggler.cause) return true;
     // What a rank without cores, or with a thousand operators more, does late is its symptom.
     if (draft.row.cause == "cpu_contention") return true;
     const bool is_work =

@@ -36,6 +36,26 @@ struct KernelColumns {
   TUTTI_ROW(KernelColumns, "kernel", id, device_id, stream_id, name_id, begin_ns, end_ns,
             correlation_id, graph_node_id)
 };
+struct ShapeColumns {
+  int64_t id = 0;
+  std::optional<int64_t> grid_x = {};
+  std::optional<int64_t> grid_y = {};
+  std::optional<int64_t> grid_z = {};
+  std::optional<int64_t> block_x = {};
+  std::optional<int64_t> block_y = {};
+  std::optional<int64_t> block_z = {};
+  std::optional<int64_t> registers_per_thread = {};
+  std::optional<int64_t> static_shared_bytes = {};
+  std::optional<int64_t> dynamic_shared_bytes = {};
+  TUTTI_ROW(ShapeColumns, "kernel", id, grid_x, grid_y, grid_z, block_x, block_y, block_z,
+            registers_per_thread, static_shared_bytes, dynamic_shared_bytes)
+};
+struct ShapedOpColumns {
+  int64_t name_id = 0;
+  int64_t begin_ns = 0;
+  int64_t shapes_id = 0;
+  TUTTI_ROW(ShapedOpColumns, "cpu_op", name_id, begin_ns, shapes_id)
+};
 struct CopyColumns {
   int64_t id = 0;
   int64_t device_id = 0;
@@ -277,6 +297,44 @@ Status RankTrace::ReadKernels() {
       untimed_kernels_.push_back({row.id, row.name_id, event.correlation_id});
     }
   });
+}
+
+Result<std::unordered_map<int64_t, KernelShape>> RankTrace::KernelShapes() {
+  // As many as a launch may have; what is beyond is damage.
+  constexpr int64_t kMost = int64_t{1} << 31;
+  const auto size = [](const std::optional<int64_t>& value) {
+    return value && *value > 0 && *value <= kMost ? *value : 0;
+  };
+  const auto product = [&](int64_t x, int64_t y, int64_t z) {
+    const double blocks = static_cast<double>(x) * static_cast<double>(y) * static_cast<double>(z);
+    return blocks <= 1e15 ? x * y * z : 0;
+  };
+  std::unordered_map<int64_t, KernelShape> shapes;
+  const Status status = schema::ForEach<ShapeColumns>(
+      database_, "WHERE grid_x IS NOT NULL", [&](const ShapeColumns& row) {
+        KernelShape& shape = shapes[row.id];
+        shape.blocks = product(size(row.grid_x), size(row.grid_y), size(row.grid_z));
+        shape.threads = product(size(row.block_x), size(row.block_y), size(row.block_z));
+        shape.registers = size(row.registers_per_thread);
+        if (row.static_shared_bytes || row.dynamic_shared_bytes) {
+          shape.shared_bytes = size(row.static_shared_bytes) + size(row.dynamic_shared_bytes);
+        }
+      });
+  failed_ = failed_ || !status.ok();
+  TUTTI_RETURN_IF_ERROR(status);
+  return shapes;
+}
+
+Result<std::vector<ShapedOp>> RankTrace::ShapedOps() {
+  std::vector<ShapedOp> ops;
+  const Status status = schema::ForEach<ShapedOpColumns>(
+      database_, "WHERE shapes_id > 0", [&](const ShapedOpColumns& row) {
+        if (!IsPossible(row.begin_ns)) return;  // counted when operators were read
+        ops.push_back({row.begin_ns + options_.clock_offset_ns, row.name_id, row.shapes_id});
+      });
+  failed_ = failed_ || !status.ok();
+  TUTTI_RETURN_IF_ERROR(status);
+  return ops;
 }
 
 Status RankTrace::ReadCopies() {

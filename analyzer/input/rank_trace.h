@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "analyzer/input/device_events.h"
+#include "analyzer/metrics/kernel_use.h"
 #include "common/status.h"
 #include "schema/database.h"
 #include "schema/rows.h"
@@ -56,6 +57,13 @@ struct CollectiveEvent {
   std::string dtype;  // "" unknown
 };
 
+// An operator with the shapes of its inputs.
+struct ShapedOp {
+  int64_t begin_ns = 0;  // aligned
+  int64_t name_id = 0;
+  int64_t shapes_id = 0;  // of the trace's strings
+};
+
 class RankTrace {
  public:
   struct Options {
@@ -87,6 +95,10 @@ class RankTrace {
   Result<std::span<const schema::MemorySegmentRow>> MemorySegments();
   Result<std::span<const schema::MemoryBlockRow>> MemoryBlocks();
   Result<std::span<const CollectiveEvent>> Collectives();
+  // How kernels were launched, by id, where that is known. Read anew by each call.
+  Result<std::unordered_map<int64_t, KernelShape>> KernelShapes();
+  // Operators whose shapes are told, in order of rows. The same.
+  Result<std::vector<ShapedOp>> ShapedOps();
 
   // Small tables as they are, on aligned time, sorted by begin where they have one. An
   // empty end_ns says that it was open.

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "schema/derived_rows.h"
+#include "schema/step_parts.h"
 
 namespace tutti::analyzer {
 
@@ -16,18 +17,18 @@ struct StepPart {
 };
 
 inline constexpr std::array kStepParts = {
-    StepPart{"compute", "compute", &schema::StepBreakdownRow::compute_ns},
-    StepPart{"exposed_comm_transfer", "communication: transfer",
+    StepPart{schema::kStepParts[0], "compute", &schema::StepBreakdownRow::compute_ns},
+    StepPart{schema::kStepParts[1], "communication: transfer",
              &schema::StepBreakdownRow::exposed_comm_transfer_ns},
-    StepPart{"exposed_comm_wait", "communication: wait for ranks",
+    StepPart{schema::kStepParts[2], "communication: wait for ranks",
              &schema::StepBreakdownRow::exposed_comm_wait_ns},
-    StepPart{"exposed_comm_unsplit", "communication: not split",
+    StepPart{schema::kStepParts[3], "communication: not split",
              &schema::StepBreakdownRow::exposed_comm_unsplit_ns},
-    StepPart{"exposed_copy", "copies", &schema::StepBreakdownRow::exposed_copy_ns},
-    StepPart{"input_wait", "input wait", &schema::StepBreakdownRow::input_wait_ns},
-    StepPart{"sync", "synchronisation", &schema::StepBreakdownRow::sync_ns},
-    StepPart{"host_bound", "host-bound", &schema::StepBreakdownRow::host_bound_ns},
-    StepPart{"idle", "idle, unexplained", &schema::StepBreakdownRow::idle_ns},
+    StepPart{schema::kStepParts[4], "copies", &schema::StepBreakdownRow::exposed_copy_ns},
+    StepPart{schema::kStepParts[5], "input wait", &schema::StepBreakdownRow::input_wait_ns},
+    StepPart{schema::kStepParts[6], "synchronisation", &schema::StepBreakdownRow::sync_ns},
+    StepPart{schema::kStepParts[7], "host-bound", &schema::StepBreakdownRow::host_bound_ns},
+    StepPart{schema::kStepParts[8], "idle, unexplained", &schema::StepBreakdownRow::idle_ns},
 };
 
 }  // namespace tutti::analyzer

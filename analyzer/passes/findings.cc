@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "analyzer/findings/python_line.h"
 #include "analyzer/findings/rule.h"
 #include "analyzer/pass.h"
 
@@ -16,11 +17,35 @@ int64_t PriorityOf(const FindingDraft& draft) {
 
 // A replay takes more away than its cause where that has company: a rank at the median has
 // none of its own jitter either. Of such a saving no more than the bound is the cause's.
-void CapReplayed(schema::FindingRow& row) {
-  if (!row.replayed_ns || !row.cost_ns || *row.replayed_ns <= *row.cost_ns) return;
+void CapReplayed(const FindingFacts& facts, schema::FindingRow& row) {
+  if (!row.replayed_ns || !row.cost_ns) return;
+  const double saved_ns = static_cast<double>(*row.replayed_ns);
+  if (saved_ns < kMinShare * static_cast<double>(facts.step_mean_ns)) {
+    row.confidence = "low";
+    row.reason += "; the replay saves " + Duration(*row.replayed_ns) +
+                  " only: without it something else takes the time";
+  }
+  if (*row.replayed_ns <= *row.cost_ns) return;
   row.reason +=
       "; the replay saves " + Duration(*row.replayed_ns) + ", what exceeds the bound is not its";
   row.replayed_ns = row.cost_ns;
+}
+
+// The line of the program that made the call a finding shows, where Python's calls were recorded.
+void AddPythonLines(const RunContext& context, const FindingFacts& facts,
+                    std::vector<FindingDraft>& drafts) {
+  for (FindingDraft& draft : drafts) {
+    for (schema::FindingEvidenceRow& row : draft.evidence) {
+      if (row.source != "api_call" || !row.row_id || !row.rank) continue;
+      for (const schema::RankRow& rank : facts.ranks) {
+        if (rank.rank != *row.rank) continue;
+        const std::string line = PythonLineOf(context, rank, *row.row_id);
+        if (line.empty()) continue;
+        row.note += ", called at " + line;
+        draft.row.advice += "; the longest is called at " + line;
+      }
+    }
+  }
 }
 
 Status Store(RunContext& context, std::vector<FindingDraft>& drafts) {
@@ -53,7 +78,8 @@ Status Run(RunContext& context) {
   for (const FindingRule* rule : AllFindingRules()) {
     TUTTI_RETURN_IF_ERROR(rule->find(context, facts, drafts));
   }
-  for (FindingDraft& draft : drafts) CapReplayed(draft.row);
+  for (FindingDraft& draft : drafts) CapReplayed(facts, draft.row);
+  AddPythonLines(context, facts, drafts);
   std::stable_sort(drafts.begin(), drafts.end(), [](const FindingDraft& a, const FindingDraft& b) {
     return PriorityOf(a) > PriorityOf(b);
   });

@@ -163,7 +163,14 @@ Status StatsOfRank(RunContext& context, const schema::RankRow& rank, RankTrace& 
   std::set<int64_t> tids;
   for (const schema::LaneRow& lane : lanes) tids.insert(lane.id);
   Tallies tallies;
-  TUTTI_RETURN_IF_ERROR(TallyOps(trace, tids, steps.windows(), tallies));
+  // Beside a GPU the host is ahead: its operators belong to the step that it was in.
+  std::vector<Interval> hosts;
+  for (const schema::StepWindowRow& window : windows) {
+    hosts.push_back({window.host_begin_ns, window.host_end_ns});
+  }
+  const bool is_gpu = rank.device_kind == "gpu";
+  TUTTI_RETURN_IF_ERROR(
+      TallyOps(trace, tids, is_gpu ? std::span<const Interval>(hosts) : steps.windows(), tallies));
   TUTTI_RETURN_IF_ERROR(TallyDevice(trace, steps.windows(), tallies));
   return WriteRows(context, rank.rank, tallies);
 }

@@ -123,6 +123,28 @@ TEST(Straggler, IsTheRankWithTheShortestCollective) {
   EXPECT_EQ(derived.Query("SELECT rank FROM finding_rank"), "2");
 }
 
+// us      0        20                  100  110
+// rank 0  [compute=====================)[a )
+// rank 1  [compute=)[a waits ..........)[a )[b=)     late for b because of rank 0
+// rank 2  [compute=)[b waits ...............)[b)
+TEST(WaitCause, AWaitIsChargedToWhoIsBehindIt) {
+  TraceBuilder rank0(0, 3, 1000);
+  TraceBuilder rank1(1, 3, 1000);
+  TraceBuilder rank2(2, 3, 1000);
+  rank0.Communicator(1, "a", {0, 1});
+  rank1.Communicator(1, "a", {0, 1}).Communicator(2, "b", {1, 2});
+  rank2.Communicator(2, "b", {1, 2});
+  rank0.Step(0, 0, 130).Op("aten::mm", 0, 100).Collective("all_reduce", 0, 99, 100, 110, 64, 1);
+  rank1.Step(0, 0, 130).Op("aten::mm", 0, 20).Collective("all_reduce", 0, 19, 20, 110, 64, 1);
+  rank1.Collective("all_reduce", 0, 109, 110, 120, 64, 2);
+  rank2.Step(0, 0, 130).Op("aten::mm", 0, 20).Collective("all_reduce", 0, 19, 20, 120, 64, 2);
+  RunFolder run;
+  run.Add(rank0).Add(rank1).Add(rank2);
+  EXPECT_EQ(Derived(run).Query("SELECT rank, late_rank, cause_rank, wait_ns FROM wait_cause"
+                               " ORDER BY rank, cause_rank"),
+            "1|0|0|80000\n2|1|0|80000\n2|1|1|10000");
+}
+
 TEST(Summary, PartsAddUpAndMediansStandAlone) {
   TraceBuilder rank(0, 1);
   int64_t t = 0;
@@ -174,6 +196,40 @@ TEST(RunIndex, ARecordingThatEndsBeforeItsRankLacksNothing) {
   EXPECT_EQ(derived.Query("SELECT count(*) FROM data_issue WHERE name = 'ranks_unfinished'"), "0");
   EXPECT_EQ(derived.Query("SELECT is_finished, end_ns - begin_ns FROM rank"), "0|10500")
       << "in ticks of 1,000 ns";
+}
+
+TEST(RunIndex, AKilledRecorderIsSaidFirst) {
+  RunFolder run;
+  for (int64_t rank = 0; rank < 2; ++rank) {
+    TraceBuilder killed(rank, 2, 1000);
+    killed.Step(0, 0, 10).Op("aten::mm", 0, 9).Stat("recording_killed", 1, {}, {});
+    run.Add(killed);
+  }
+  for (const char* name : {"rank-00000.sqlite", "rank-00001.sqlite"}) {
+    run.Execute(name, "INSERT INTO meta VALUES ('recording.id', 'a')");
+  }
+  const Derived derived(run);
+  EXPECT_EQ(derived.Query("SELECT name, severity, count FROM data_issue WHERE origin = 'analysis'"
+                          " AND name IN ('run_killed', 'ranks_unfinished')"),
+            "run_killed|data_loss|2");
+  const Result<std::string> report = RenderReport(derived.path(), {});
+  ASSERT_TRUE(report.ok());
+  const std::string first_lines = report->substr(0, report->find("Step"));
+  EXPECT_NE(first_lines.find("none known lost\nthe recorder was killed before ranks 0, 1 ended"),
+            std::string::npos)
+      << first_lines;
+  EXPECT_EQ(first_lines.find("recording_killed"), std::string::npos);
+}
+
+TEST(RunIndex, AnEarlierAttemptSaysHowItEnded) {
+  RunFolder run;
+  TraceBuilder first(0, 1, 1000);
+  first.Step(0, 0, 10).Op("aten::mm", 0, 9).Ended(12, 137);
+  TraceBuilder second(0, 1, 1000);
+  second.Attempt(1).Step(0, 0, 10).Op("aten::mm", 0, 9).Ended(12);
+  run.Add(first).Add(second);
+  EXPECT_EQ(Derived(run).Query("SELECT note FROM input_file WHERE is_used = 0"),
+            "attempt 0 (ended by signal 9); attempt 1 is analyzed");
 }
 
 }  // namespace

@@ -203,7 +203,8 @@ Status ReadFacts(schema::Database& trace, FileFacts& facts) {
   TUTTI_ASSIGN_OR_RETURN(facts.stats, schema::ReadAll<schema::TraceStatRow>(trace, "ORDER BY id"));
   for (schema::TraceStatRow& stat : facts.stats) {
     ReplaceUnlessIn(stat.count, 0, kMostCount, 0);  // RankTrace::Stats() counts it
-    if (stat.severity != "data_loss") continue;
+    // How many events a recorder that was killed has missed is not known.
+    if (stat.severity != "data_loss" || stat.name == "recording_killed") continue;
     facts.rank.events_lost = SaturatingAdd(facts.rank.events_lost, stat.count);
   }
   return OkStatus();
@@ -233,6 +234,30 @@ FileFacts FactsOf(const TraceFile& trace_file, int64_t id) {
   return facts;
 }
 
+// "exited with 1", "ended by signal 9".
+std::string HowItEnded(int64_t exit_status) {
+  constexpr int64_t kSignals = 128;  // as a shell tells them
+  if (exit_status > kSignals && exit_status < 2 * kSignals) {
+    return "ended by signal " + std::to_string(exit_status - kSignals);
+  }
+  return "exited with " + std::to_string(exit_status);
+}
+
+// Its recorder was killed, and what it left was made a trace of (collector/salvage).
+bool IsKilled(const FileFacts& facts) {
+  return std::any_of(facts.stats.begin(), facts.stats.end(),
+                     [](const schema::TraceStatRow& s) { return s.name == "recording_killed"; });
+}
+
+// "attempt 0 (ended by signal 9)".
+std::string AttemptText(const FileFacts& facts) {
+  const std::string attempt = "attempt " + std::to_string(facts.file.attempt.value_or(0));
+  if (facts.rank.exit_status.value_or(0) != 0) {
+    return attempt + " (" + HowItEnded(*facts.rank.exit_status) + ")";
+  }
+  return attempt + (IsKilled(facts) ? " (killed with its recorder)" : "");
+}
+
 // Chooses the last attempt, and of two files with one rank the first.
 void ChooseFiles(std::vector<FileFacts>& all) {
   int64_t attempt = 0;
@@ -246,8 +271,7 @@ void ChooseFiles(std::vector<FileFacts>& all) {
     if (file.state == "unreadable") continue;
     if (!file.rank && all.size() == 1) file.rank = 0;
     if (file.attempt.value_or(0) != attempt) {
-      file.note = "attempt " + std::to_string(file.attempt.value_or(0)) + "; attempt " +
-                  std::to_string(attempt) + " is analyzed";
+      file.note = AttemptText(facts) + "; attempt " + std::to_string(attempt) + " is analyzed";
     } else if (!file.rank) {
       file.note = "its rank is not known";
     } else if (const auto [used, is_new] = path_of_rank.emplace(*file.rank, file.path); !is_new) {
@@ -301,6 +325,10 @@ std::string ListOfRanks(const std::set<int64_t>& ranks) {
   return text;
 }
 
+std::string RanksText(const std::set<int64_t>& ranks) {
+  return (ranks.size() == 1 ? "rank " : "ranks ") + ListOfRanks(ranks);
+}
+
 Status WriteStats(RunContext& context, const FileFacts& facts) {
   for (const schema::TraceStatRow& stat : facts.stats) {
     schema::DataIssueRow issue;
@@ -340,7 +368,7 @@ Status WriteMissingRanks(RunContext& context, const std::vector<FileFacts*>& use
   if (missing.empty()) return OkStatus();
   return context.AddIssue(
       Issue("data_loss", "ranks_missing", static_cast<int64_t>(missing.size()),
-            "no trace of rank " + ListOfRanks(missing) + " of " + std::to_string(expected) +
+            "no trace of " + RanksText(missing) + " of " + std::to_string(expected) +
                 "; waiting can't be told from transferring where they took part",
             "record every rank into the same run folder"));
 }
@@ -364,15 +392,6 @@ Status WriteFileIssues(RunContext& context, const std::vector<FileFacts>& all) {
   return OkStatus();
 }
 
-// "exited with 1", "was ended by signal 9".
-std::string HowItEnded(int64_t exit_status) {
-  constexpr int64_t kSignals = 128;  // as a shell tells them
-  if (exit_status > kSignals && exit_status < 2 * kSignals) {
-    return "ended by signal " + std::to_string(exit_status - kSignals);
-  }
-  return "exited with " + std::to_string(exit_status);
-}
-
 // "rank 3 exited with 1, ranks 0 to 2 ended by signal 6".
 Status WriteFailures(RunContext& context, const std::vector<FileFacts*>& used) {
   std::map<int64_t, std::set<int64_t>> ranks_by_status;
@@ -386,8 +405,7 @@ Status WriteFailures(RunContext& context, const std::vector<FileFacts*>& used) {
   if (failed == 0) return OkStatus();
   std::string detail;
   for (const auto& [status, ranks] : ranks_by_status) {
-    detail += (detail.empty() ? "" : ", ") + std::string(ranks.size() == 1 ? "rank " : "ranks ") +
-              ListOfRanks(ranks) + " " + HowItEnded(status);
+    detail += (detail.empty() ? "" : ", ") + RanksText(ranks) + " " + HowItEnded(status);
   }
   return context.AddIssue(Issue("notice", "ranks_failed", failed, std::move(detail),
                                 "the job did not end well: its last steps may be of its failure"));
@@ -397,25 +415,30 @@ Status WriteFailures(RunContext& context, const std::vector<FileFacts*>& used) {
 Status WriteRunning(RunContext& context, const std::set<int64_t>& ranks) {
   if (ranks.empty()) return OkStatus();
   return context.AddIssue(Issue("info", "ranks_running", static_cast<int64_t>(ranks.size()),
-                                std::string(ranks.size() == 1 ? "rank " : "ranks ") +
-                                    ListOfRanks(ranks) + " went on after what is in the trace",
-                                ""));
+                                RanksText(ranks) + " went on after what is in the trace", ""));
 }
 
 // A recorder writes down how each of its ranks ended.
 Status WriteUnfinished(RunContext& context, const std::vector<FileFacts*>& used) {
-  std::set<int64_t> ranks;
+  std::set<int64_t> killed;
   std::set<int64_t> running;
+  std::set<int64_t> open;
   for (const FileFacts* facts : used) {
     if (!facts->is_recorded || facts->rank.is_finished != 0) continue;
-    (facts->still_ran ? running : ranks).insert(facts->rank.rank);
+    (facts->still_ran ? running : IsKilled(*facts) ? killed : open).insert(facts->rank.rank);
   }
   TUTTI_RETURN_IF_ERROR(WriteRunning(context, running));
-  if (ranks.empty()) return OkStatus();
+  if (!killed.empty()) {
+    TUTTI_RETURN_IF_ERROR(
+        context.AddIssue(Issue("data_loss", "run_killed", static_cast<int64_t>(killed.size()),
+                               "the recorder was killed before " + RanksText(killed) +
+                                   " ended; what came after the last event is not in the trace",
+                               "record again if the missing part matters")));
+  }
+  if (open.empty()) return OkStatus();
   return context.AddIssue(
-      Issue("data_loss", "ranks_unfinished", static_cast<int64_t>(ranks.size()),
-            std::string(ranks.size() == 1 ? "rank " : "ranks ") + ListOfRanks(ranks) +
-                (ranks.size() == 1 ? " was" : " were") +
+      Issue("data_loss", "ranks_unfinished", static_cast<int64_t>(open.size()),
+            RanksText(open) + (open.size() == 1 ? " was" : " were") +
                 " not seen to end: killed together with the "
                 "recorder, or still running; what came after the last event is not in the trace",
             ""));

@@ -51,6 +51,16 @@ std::string PercentOf(double part, double whole) {
   return whole == 0 ? "-" : Print("%.1f %%", part / whole * 100);
 }
 
+std::string SavingOf(int64_t bound_ns, double share, std::optional<int64_t> replayed_ns) {
+  const auto bound = static_cast<double>(bound_ns);
+  if (!replayed_ns || bound_ns <= 0) {
+    return "up to " + Milliseconds(bound) + " ms per step (" + PercentOf(share, 1) + ")";
+  }
+  const auto saved = static_cast<double>(*replayed_ns);
+  return "saves " + Milliseconds(saved) + " ms per step (" + PercentOf(share * saved / bound, 1) +
+         "), at most " + Milliseconds(bound) + " ms";
+}
+
 size_t DisplayWidth(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(), StartsCharacter));
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,10 @@ std::string Bytes(int64_t bytes);
 std::string Rate(double per_second);
 // "65.6 %"
 std::string PercentOf(double part, double whole);
+
+// What a finding's cure saves per step: "saves 10.604 ms per step (53.5 %), at most 13.850 ms"
+// where a replay tells, else "up to 13.850 ms per step (69.9 %)". `share` is of the bound.
+std::string SavingOf(int64_t bound_ns, double share, std::optional<int64_t> replayed_ns);
 
 // Columns on a terminal: UTF-8 characters, control characters not counted.
 size_t DisplayWidth(std::string_view text);

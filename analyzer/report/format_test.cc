@@ -5,6 +5,12 @@
 namespace tutti::analyzer {
 namespace {
 
+TEST(Format, ASavingIsWhatAReplayTellsElseTheBound) {
+  EXPECT_EQ(SavingOf(13'850'000, 0.699, {}), "up to 13.850 ms per step (69.9 %)");
+  EXPECT_EQ(SavingOf(13'850'000, 0.7, 6'925'000),
+            "saves 6.925 ms per step (35.0 %), at most 13.850 ms");
+}
+
 TEST(Format, Numbers) {
   EXPECT_EQ(WithCommas(0), "0");
   EXPECT_EQ(WithCommas(999), "999");

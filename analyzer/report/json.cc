@@ -87,6 +87,8 @@ Json ThroughputOf(const ReportData& data) {
   throughput["steps_per_s"] = OrNull(data.Real("throughput.steps_per_s"));
   throughput["samples_per_s"] = OrNull(data.Real("throughput.samples_per_s"));
   throughput["tokens_per_s"] = OrNull(data.Real("throughput.tokens_per_s"));
+  throughput["flop_per_s"] = OrNull(data.Real("compute.flop_per_s"));
+  throughput["mfu_frac"] = OrNull(data.Real("compute.mfu_frac"));
   return throughput;
 }
 
@@ -123,6 +125,7 @@ Json RankOf(const ReportData& data, const schema::RankRow& rank) {
     json["times_last"] = straggler.times_last;
     json["collectives"] = straggler.collectives;
     json["late_cost_ns"] = straggler.net_cost_ns;
+    json["passed_on_wait_ns"] = data.PassedOnNs(rank.rank);
   }
   return json;
 }

@@ -66,6 +66,7 @@ std::string Headline(const ReportData& data) {
   }
   for (const schema::DataIssueRow& issue : data.issues) {
     if (issue.severity != "data_loss" && issue.severity != "error") continue;
+    if (ReportData::IsToldAsFailure(issue)) continue;
     text += "> **" + issue.severity + "** " + Safe(issue.name) + ": " +
             Safe(issue.detail, kMostText) + "\n";
   }
@@ -75,13 +76,13 @@ std::string Headline(const ReportData& data) {
 std::string Findings(const ReportData& data) {
   std::string text = "\n### Findings\n\n";
   if (data.findings.empty())
-    return text + "None: no cause that is looked for costs 5 % of a step or more.\n";
+    return text +
+           "None: no cause that is looked for costs 5 % of a step, and more than its noise.\n";
   for (size_t i = 0; i < std::min(data.findings.size(), kMostRows); ++i) {
     const schema::FindingRow& row = data.findings[i].row;
     text += std::to_string(row.id) + ". **" + Safe(row.kind) + "**";
     if (row.cost_ns.value_or(0) > 0) {
-      text += ", up to " + Ms(row.cost_ns) + " ms per step (" +
-              PercentOf(row.share.value_or(0), 1) + ")";
+      text += ", " + SavingOf(*row.cost_ns, row.share.value_or(0), row.replayed_ns);
     }
     text += ": " + Safe(row.title, kMostText) + "<br>" + Safe(row.advice, kMostText) + "\n";
   }

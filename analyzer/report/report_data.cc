@@ -121,15 +121,23 @@ Status ReadFindings(schema::Database& analysis, ReportData& data) {
 }  // namespace
 
 std::string ReportData::Failures() const {
-  const auto failed = std::find_if(issues.begin(), issues.end(), [](const auto& issue) {
-    return issue.name == "ranks_failed" && issue.origin == "analysis";
-  });
-  return failed == issues.end() ? "" : failed->detail;
+  std::string text;
+  for (const schema::DataIssueRow& issue : issues) {
+    const bool is_failure = issue.name == "ranks_failed" || issue.name == "run_killed";
+    if (!is_failure || issue.origin != "analysis") continue;
+    text += (text.empty() ? "" : "; ") + issue.detail;
+  }
+  return text;
+}
+
+bool ReportData::IsToldAsFailure(const schema::DataIssueRow& issue) {
+  return issue.name == "run_killed" || issue.name == "recording_killed";
 }
 
 bool ReportData::IsCutOff() const {
   return std::any_of(issues.begin(), issues.end(), [](const auto& issue) {
-    return issue.name == "ranks_unfinished" && issue.origin == "analysis";
+    const bool is_cut_off = issue.name == "ranks_unfinished" || issue.name == "run_killed";
+    return is_cut_off && issue.origin == "analysis";
   });
 }
 
@@ -166,6 +174,27 @@ int64_t ReportData::MetaInteger(const std::string& key) const {
   return value;
 }
 
+int64_t ReportData::PassedOnNs(int64_t rank) const {
+  const auto found = passed_on_ns.find(rank);
+  const int64_t counted = Integer("step.count").value_or(0);
+  return found == passed_on_ns.end() || counted == 0 ? 0 : found->second / counted;
+}
+
+static Status ReadPassedOn(schema::Database& analysis, ReportData& data) {
+  TUTTI_ASSIGN_OR_RETURN(
+      schema::Statement statement,
+      analysis.Prepare("SELECT w.cause_rank, sum(w.wait_ns) FROM wait_cause AS w"
+                       " JOIN run_step AS s ON s.step = w.step WHERE w.cause_rank <> w.late_rank"
+                       " AND (s.is_steady = 1 OR NOT EXISTS (SELECT 1 FROM run_step WHERE"
+                       " is_steady = 1)) GROUP BY w.cause_rank"));
+  for (;;) {
+    TUTTI_ASSIGN_OR_RETURN(const bool found, statement.Step());
+    if (!found) return OkStatus();
+    TUTTI_ASSIGN_OR_RETURN(const int64_t rank, statement.Get<int64_t>(0));
+    TUTTI_ASSIGN_OR_RETURN(data.passed_on_ns[rank], statement.Get<int64_t>(1));
+  }
+}
+
 Result<ReportData> ReadReportData(const std::string& analysis_path) {
   TUTTI_ASSIGN_OR_RETURN(schema::Database analysis, schema::OpenRunFile(analysis_path));
   ReportData data;
@@ -177,6 +206,7 @@ Result<ReportData> ReadReportData(const std::string& analysis_path) {
   TUTTI_RETURN_IF_ERROR(ReadInto(analysis, "ORDER BY ordinal", data.parts));
   TUTTI_RETURN_IF_ERROR(ReadInto(analysis, "ORDER BY rank", data.rank_summaries));
   TUTTI_RETURN_IF_ERROR(ReadInto(analysis, "ORDER BY rank", data.stragglers));
+  TUTTI_RETURN_IF_ERROR(ReadPassedOn(analysis, data));
   TUTTI_RETURN_IF_ERROR(ReadInto(analysis, "ORDER BY id", data.communicators));
   TUTTI_RETURN_IF_ERROR(
       ReadInto(analysis, "ORDER BY transfer_ns + wait_ns DESC, communicator_id, op, dtype, bytes",

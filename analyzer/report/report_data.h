@@ -69,11 +69,17 @@ struct ReportData {
   std::vector<schema::CopyStatsRow> copies;
   std::vector<schema::LaunchStatsRow> launches;
   std::vector<ReportFinding> findings;
+  std::map<int64_t, int64_t> passed_on_ns;  // by rank: see PassedOnNs; over the steps that count
 
-  // How ranks failed, "rank 1 exited with 1"; empty if none did.
+  // How ranks failed, "rank 1 exited with 1", or that the recorder was killed; empty if none did.
   std::string Failures() const;
+  // Whether Failures() says it already.
+  static bool IsToldAsFailure(const schema::DataIssueRow& issue);
   // Whether a rank's end was not seen: what came after its last event is not known.
   bool IsCutOff() const;
+
+  // Mean per step of what ranks wait in all for others that are late because of `rank`.
+  int64_t PassedOnNs(int64_t rank) const;
 
   // Values of run_metric; nothing where it is NULL or missing.
   std::optional<int64_t> Integer(const std::string& name) const;

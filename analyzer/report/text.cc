@@ -82,6 +82,7 @@ std::string IssueLine(const schema::DataIssueRow& issue) {
 }
 
 bool IsBad(const schema::DataIssueRow& issue) {
+  if (ReportData::IsToldAsFailure(issue)) return false;
   return issue.severity == "data_loss" || issue.severity == "error";
 }
 
@@ -97,6 +98,18 @@ std::string Quality(const ReportData& data, const Painter& paint) {
   if (bad == 0) return "";
   if (shown < bad) lines += "  and " + std::to_string(bad - shown) + " more in data_issue\n";
   return "\n" + paint.Bad("Data is missing") + "\n" + lines;
+}
+
+// "; 123 TFLOP/s a rank in matrix products, 39.4 % of the peak".
+std::string ComputeRate(const ReportData& data) {
+  const auto rate = data.Real("compute.flop_per_s");
+  if (!rate) return "";
+  std::string text = ";\n      " + Rate(*rate / 1e12) + " TFLOP/s a rank in matrix products";
+  if (*rate < 1e11) text = ";\n      " + Rate(*rate / 1e9) + " GFLOP/s a rank in matrix products";
+  if (const auto mfu = data.Real("compute.mfu_frac")) {
+    text += ", " + PercentOf(*mfu, 1) + " of the GPU's peak";
+  }
+  return text;
 }
 
 std::string StepLine(const ReportData& data, const Painter& paint) {
@@ -115,6 +128,7 @@ std::string StepLine(const ReportData& data, const Painter& paint) {
   if (const auto rate = data.Real("throughput.tokens_per_s")) {
     line += ", " + Rate(*rate) + " tokens/s";
   }
+  line += ComputeRate(data);
   const int64_t between_ns = data.Integer("step.between_median_ns").value_or(0);
   line += "\n";
   if (between_ns * 50 > *median_ns) {  // more than 2 % of a step
@@ -226,16 +240,14 @@ std::string Findings(const ReportData& data, const Painter& paint) {
     // Without steps nothing was looked for.
     if (data.steps.empty()) return "";
     return text + "  none" + (data.findings.empty() ? "" : " besides") +
-           ": no cause that is looked for costs 5 % of a step or more\n";
+           ": no cause that is looked for costs 5 % of a step, and more than its noise\n";
   }
   for (const ReportFinding& finding : data.findings) {
     if (StopsTheJob(finding)) continue;
     const schema::FindingRow& row = finding.row;
     std::string head = std::to_string(row.id) + ". " + ToPrintableText(row.kind);
     if (row.cost_ns.value_or(0) > 0) {
-      head += ": up to " + MsOrDash(row.cost_ns) + " ms per step (" +
-              PercentOf(row.share.value_or(0), 1) + ")";
-      if (row.replayed_ns) head += ", replayed " + MsOrDash(row.replayed_ns) + " ms";
+      head += ": " + SavingOf(*row.cost_ns, row.share.value_or(0), row.replayed_ns);
     }
     head += ", confidence " + row.confidence;
     text += "  " + paint.Finding(head) + "\n";
@@ -276,6 +288,27 @@ std::string PeakOf(const ReportData& data, int64_t rank) {
   return peak ? Bytes(*peak) : "-";
 }
 
+// Ranks whose lateness reaches those that don't wait for them: at most three, above 2 % of a step.
+std::string PassedOn(const ReportData& data) {
+  std::vector<std::pair<int64_t, int64_t>> by_wait;
+  for (const schema::RankRow& rank : data.ranks) {
+    const int64_t wait_ns = data.PassedOnNs(rank.rank);
+    if (wait_ns * 50 > data.Integer("step.median_ns").value_or(0)) {
+      by_wait.emplace_back(-wait_ns, rank.rank);
+    }
+  }
+  std::sort(by_wait.begin(), by_wait.end());
+  std::string text;
+  for (size_t i = 0; i < std::min<size_t>(by_wait.size(), 3); ++i) {
+    text += Wrap("because of rank " + std::to_string(by_wait[i].second) +
+                     " ranks that don't wait for it wait " + MsOrDash(-by_wait[i].first) +
+                     " ms per step in all, for ranks that did (wait_cause)",
+                 kColumns, 2, 4) +
+            "\n";
+  }
+  return text;
+}
+
 std::string Ranks(const ReportData& data, const Painter& paint) {
   Rows rows = {{"rank", "step ms", "p99 ms", "compute", "transfer", "wait", "input", "host",
                 "other", "late", "peak mem"}};
@@ -307,7 +340,7 @@ std::string Ranks(const ReportData& data, const Painter& paint) {
     text += "  and " + WithCommas(static_cast<int64_t>(data.rank_summaries.size() - shown.size())) +
             " more in rank_summary\n";
   }
-  return text;
+  return text + PassedOn(data);
 }
 
 std::string GroupOf(const ReportData& data, int64_t communicator) {

@@ -21,7 +21,7 @@ constexpr double kLaunchesPerWork = 3;
 
 using Rows = std::vector<std::vector<std::string>>;
 
-std::string Microseconds(double ns) { return Rate(ns / 1e3) + " us"; }
+std::string Microseconds(double ns) { return Rate(ns / 1e3) + " µs"; }
 
 std::string Share(const ReportData& data, const char* metric) {
   return PercentOf(data.Real(metric).value_or(0), 1);

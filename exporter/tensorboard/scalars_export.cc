@@ -4,12 +4,15 @@
 #include <cstdio>
 #include <map>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
 #include "exporter/tensorboard/event_file.h"
 #include "schema/derived_rows.h"
 #include "schema/reader.h"
+#include "schema/step_parts.h"
 
 namespace tutti::exporter::tensorboard {
 namespace {
@@ -18,20 +21,11 @@ namespace {
 constexpr const char* kAxis =
     "CASE (SELECT max(occurrence) FROM run_step) WHEN 0 THEN s.number ELSE s.step END";
 
-constexpr std::array kParts = {"compute",
-                               "exposed_comm_transfer",
-                               "exposed_comm_wait",
-                               "exposed_comm_unsplit",
-                               "exposed_copy",
-                               "input_wait",
-                               "sync",
-                               "host_bound",
-                               "idle"};
-
 // "b.compute_ns / 1e6 AS "breakdown_ms/compute", …"; |around| is put around each column.
 std::string Parts(const std::string& around) {
   std::string sql;
-  for (const std::string part : kParts) {
+  for (const std::string_view name : schema::kStepParts) {
+    const std::string part(name);
     sql += ", " + around + "(b." + part + "_ns) / 1e6 AS \"breakdown_ms/" + part + "\"";
   }
   return sql;

@@ -90,6 +90,22 @@ TEST_P(StragglerStudy, TheWorstStageIsTheirs) {
   EXPECT_EQ(std::to_string(worst), Worst("blocking_decompose_by_stage"));
 }
 
+// All are balanced but those of one data-parallel rank: the slowdown that it alone makes.
+TEST_P(StragglerStudy, TheSlowdownOfEachDataParallelRankIsTheirs) {
+  const double balanced_ns = StepNs({"no-gaps", "balanced"});
+  const nlohmann::json& slowdowns = result_["blocking_decompose_by_dp_rank"];
+  const int data_size = result_["job_meta"]["dp_size"];
+  for (int data_rank = 0; data_rank < data_size; ++data_rank) {
+    std::string others;
+    for (int other = 0; other < data_size; ++other) {
+      if (other != data_rank) others += (others.empty() ? "" : ",") + RanksOf(-1, other);
+    }
+    const double slowdown = StepNs({"no-gaps", "balanced=" + others}) / balanced_ns;
+    const double expected = slowdowns[std::to_string(data_rank)];
+    EXPECT_NEAR(slowdown, expected, 0.01 * expected) << data_rank;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Timelines, StragglerStudy, testing::Values("ST", "AR"));
 
 }  // namespace

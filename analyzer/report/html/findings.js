@@ -9,8 +9,9 @@ function drawFindings(main) {
   }
   section.append(
       el("p", {class: "quiet"},
-         "Ranked by what a step would save at most if the cause were gone. " +
-             "No time is charged to two findings; the bar is the share of a step."));
+         "Ranked by what a replay of the steps saves without the cause; where none can tell, by " +
+             "what it costs at most. No time is charged to two findings; the bar is the most " +
+             "that it costs, as a share of a step."));
   report.findings.forEach((finding, index) => section.append(drawFinding(finding, index)));
 }
 
@@ -21,7 +22,11 @@ function drawFinding(finding, index) {
       el("span", {class: "cost"}, "up to ",
          figure(withMs(finding.cost_ns), SQL.finding(id, "cost_ns"), finding.cost_ns),
          " per step (", figure(percent(finding.share), SQL.finding(id, "share"), finding.share),
-         ")");
+         ")",
+         finding.replayed_ns !== null && [
+           ", in a replay ",
+           figure(withMs(finding.replayed_ns), SQL.finding(id, "replayed_ns"), finding.replayed_ns)
+         ]);
   const steps = finding.first_step === null ? "" : stepsName(finding.first_step, finding.last_step);
   const isAll = finding.ranks.length === report.run.ranks;
   return el(
