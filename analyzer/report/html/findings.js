@@ -22,8 +22,7 @@ function drawFinding(finding, index) {
       el("span", {class: "cost"}, "up to ",
          figure(withMs(finding.cost_ns), SQL.finding(id, "cost_ns"), finding.cost_ns),
          " per step (", figure(percent(finding.share), SQL.finding(id, "share"), finding.share),
-         ")",
-         finding.replayed_ns !== null && [
+         ")", finding.replayed_ns !== null && [
            ", in a replay ",
            figure(withMs(finding.replayed_ns), SQL.finding(id, "replayed_ns"), finding.replayed_ns)
          ]);
