@@ -149,7 +149,7 @@ class PageTest(unittest.TestCase):
         page = self.page(run)
         self.check_figures(page, run, 100)
         self.check_against_json(page, run)
-        self.assertIn("no trace of rank 2 to 127 of 128",
+        self.assertIn("no trace of ranks 2 to 127 of 128",
                       page.text("#data-loss"))
         hidden = page.count(".timeline-rank .figure")
         self.assertEqual(hidden, 2)
