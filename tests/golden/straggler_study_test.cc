@@ -41,7 +41,8 @@ class StragglerStudy : public testing::TestWithParam<const char*> {
   // Ranks are numbered by stage, then by data-parallel rank.
   std::string RanksOf(int stage, int data_rank) const {
     const int data_size = result_["job_meta"]["dp_size"];
-    const int world = result_["job_meta"]["world_size"];
+    const int stages = result_["job_meta"]["pp_size"];
+    const int world = data_size * stages;  // of tensor-parallel ranks the study has one
     std::string ranks;
     for (int rank = 0; rank < world; ++rank) {
       if (stage >= 0 && rank / data_size != stage) continue;
