@@ -112,7 +112,8 @@ def kinds_of_run(case, seed):
 
 
 def recording_of(options, case, seed, with_faults):
-    name = re.sub(r"[^\w.:%@#-]+", "_", case.name)
+    # `tutti record -o` gives "%" a meaning.
+    name = re.sub(r"[^\w.:@#-]+", "_", case.name)
     kind = "faulty" if with_faults else "clean"
     return pathlib.Path(options.recordings) / f"{name}.{seed}.{kind}"
 

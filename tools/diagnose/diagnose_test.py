@@ -1,4 +1,5 @@
 """The scoreboard's arithmetic, on made-up runs whose scores one can work out by hand."""
+import types
 import unittest
 
 import declared
@@ -170,6 +171,13 @@ class Declarations(unittest.TestCase):
             for fault in case.faults:
                 self.assertIn(fault.split(":")[0].split("@")[0], ANSWERS)
         self.assertTrue(any(case.is_short for case in CASES))
+
+    def test_each_run_has_a_folder_of_its_own_whose_name_means_nothing_to_record(self):
+        options = types.SimpleNamespace(recordings="r")
+        folders = [str(diagnose.recording_of(options, case, seed, with_faults))
+                   for case in CASES for seed in (1, 12) for with_faults in (False, True)]
+        self.assertEqual(len(set(folders)), len(folders))
+        self.assertFalse([folder for folder in folders if "%" in folder])
 
 
 if __name__ == "__main__":

@@ -81,7 +81,8 @@ WIDE = ("mnist_mlp", ("--steps", "40", "--hidden", "4096", "--bucket-mb", "0.01"
 GPT = ("gpt", ("--steps", "40"))
 PIPELINE = ("pipeline", ("--steps", "40"))
 # Rows so wide that their all-to-alls take long.
-DLRM = ("dlrm", ("--steps", "40", "--width", "256", "--batch", "256"))
+DLRM_WIDE = ("dlrm", ("--steps", "40", "--width", "256"))
+DLRM = ("dlrm", ("--steps", "40"))
 RESNET = ("resnet", ("--steps", "30"))
 ZERO = ("zero", ("--steps", "40"))
 TENSOR = ("tensor_parallel", ("--steps", "40"))
@@ -122,8 +123,9 @@ CASES = [
     # The other workloads, with what each of them carries.
     *_cases(PIPELINE, ["pipeline_imbalance:100%@1", "pipeline_imbalance:150%@0"]),
     *_cases(PIPELINE, ["log_pause:100ms"]),
-    *_cases(DLRM, ["skewed_experts:80%@1", "extra_compute:30ms@0", "slow_loader:60ms@1"]),
-    *_cases(RESNET, ["extra_compute:40ms@1", "slow_loader:100ms@0", "checkpoint_pause:300ms"]),
+    *_cases(DLRM_WIDE, ["skewed_experts:80%@1"]),
+    *_cases(DLRM, ["extra_compute:30ms@0", "slow_loader:60ms@1"]),
+    *_cases(RESNET, ["extra_compute:60ms@1", "slow_loader:300ms@0", "checkpoint_pause:500ms"]),
     *_cases(ZERO, ["extra_compute:30ms@1", "memory_leak:1MiB@0", "hiccups:100ms@1"]),
     *_cases(TENSOR, ["extra_compute:30ms@0", "needless_barrier:30"]),
     # Four ranks.
