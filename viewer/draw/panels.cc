@@ -26,10 +26,15 @@ void DrawFinding(DrawContext& context, size_t index) {
   const Finding& finding = state.summary().findings[index];
   ImGui::PushID(static_cast<int>(index));
   const bool is_current = state.finding == index;
-  std::string head = finding.row.kind;
-  if (finding.row.cost_ns) head += "  " + FormatNs(*finding.row.cost_ns) + " a step";
-  if (finding.row.share) head += "  " + Percent(*finding.row.share);
-  if (ImGui::Selectable(head.c_str(), is_current)) state.GoToFinding(index, 0);
+  std::string cost;
+  if (finding.row.cost_ns) cost += "  " + FormatNs(*finding.row.cost_ns) + " a step";
+  if (finding.row.share) cost += "  " + Percent(*finding.row.share);
+  const std::string head = finding.row.kind + cost;
+  const bool fits = ImGui::CalcTextSize(head.c_str()).x <= ImGui::GetContentRegionAvail().x;
+  if (ImGui::Selectable((fits ? head : finding.row.kind).c_str(), is_current)) {
+    state.GoToFinding(index, 0);
+  }
+  if (!fits) ImGui::TextWrapped("%s", cost.c_str() + 2);
   DimWrapped(context, finding.row.title);
   if (is_current) {
     ImGui::TextWrapped("%s", finding.row.advice.c_str());
@@ -159,7 +164,8 @@ void DrawDetails(DrawContext& context) {
   const Details& details = state.details();
   ImGui::SeparatorText(details.table.c_str());
   if (ImGui::BeginTable("columns", 2)) {
-    ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed, 108 * context.scale);
+    ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed,
+                            std::min(108 * context.scale, ImGui::GetContentRegionAvail().x * 0.4F));
     ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthStretch);
     const auto row = [&](const std::string& name, const std::string& value) {
       ImGui::TableNextRow();

@@ -106,7 +106,8 @@ void Ui::DrawToolbar() {
                       summary.ranks.size() == 1 ? "rank" : "ranks", summary.steps.size(),
                       summary.steps.size() == 1 ? "step" : "steps");
   ImGui::SetCursorPosX(std::max(ImGui::GetCursorPosX(), 280 * context_.scale));
-  ImGui::SetNextItemWidth(320 * context_.scale);
+  // A narrow window keeps its buttons.
+  ImGui::SetNextItemWidth(std::min(320 * context_.scale, ImGui::GetWindowWidth() * 0.18F));
   if (context_.focus_search) {  // SetKeyboardFocusHere does nothing in a menu bar
     ImGui::ActivateItemByID(ImGui::GetID("##search"));
     ImGui::GetCurrentContext()->NavNextActivateFlags = ImGuiActivateFlags_PreferInput;
