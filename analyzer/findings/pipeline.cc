@@ -5,8 +5,9 @@
 // stages that is fed m micro-batches has a bubble of (p - 1) / (m + p - 1) even if all stages are
 // alike.
 //
-// Bound of pipeline_imbalance per step: what the slowest stage computes longer than the mean stage:
-// a full pipeline moves on as fast as the slowest, and layers moved between stages change no sum.
+// Bound of pipeline_imbalance per step: what the slowest stage computes longer than the median
+// other one: a full pipeline moves on as fast as the slowest. If layers are moved, others compute
+// longer.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -20,14 +21,15 @@ namespace {
 constexpr double kLeastImbalance = 1.2;
 
 constexpr std::array kKinds = {
-    FindingKind{"pipeline_imbalance",
-                "One stage of a pipeline computes longer than the others, which wait for it "
-                "(catalogue 35).",
-                "mean over steps of the longest compute of any stage less the mean over stages "
-                "(pipeline_step.compute_ns)",
-                "as above; the stage computes at least 1.2 times as long as the median other one",
-                "move layers from the slowest stage to the others; split by measured time, not by "
-                "number of layers, with embeddings, head and loss counted"},
+    FindingKind{
+        "pipeline_imbalance",
+        "One stage of a pipeline computes longer than the others, which wait for it "
+        "(catalogue 35).",
+        "mean over steps of the slowest stage's compute less the median of the other stages' "
+        "(pipeline_step.compute_ns)",
+        "as above; the stage computes at least 1.2 times as long as the median other one",
+        "move layers from the slowest stage to the others; split by measured time, not by "
+        "number of layers, with embeddings, head and loss counted"},
     FindingKind{"pipeline_bubble", "Pipeline stages stand idle (catalogue 35).",
                 "mean over steps of the median over ranks of the step's time that is neither "
                 "compute, exposed transfer nor copy (pipeline_step.bubble_ns)",
@@ -95,24 +97,23 @@ std::string AdviceFor(const std::vector<schema::PipelineStepRow>& rows, int64_t 
   return advice + "; or an interleaved schedule";
 }
 
-// Per step: the stage's longest compute of any replica, less the mean over all ranks; never
-// negative.
+// Per step: the stage's longest compute of any replica, less the median of the other stages' ranks;
+// never negative.
 std::vector<double> ExcessOfStage(const FindingFacts& facts, const StageRows& rows, int64_t stage) {
   const std::map<int64_t, size_t> places = facts.counted.Places();
-  std::vector<double> longest(places.size(), 0);
-  std::vector<double> sum(places.size(), 0);
-  std::vector<double> count(places.size(), 0);
+  std::vector<int64_t> longest(places.size(), 0);
+  std::vector<std::vector<int64_t>> others(places.size());
   for (const schema::PipelineStepRow& row : rows) {
     const size_t place = places.at(row.step);
-    const auto compute_ns = static_cast<double>(row.compute_ns);
-    if (row.stage == stage) longest[place] = std::max(longest[place], compute_ns);
-    sum[place] += compute_ns;
-    count[place] += 1;
+    if (row.stage != stage) others[place].push_back(row.compute_ns);
+    if (row.stage == stage) longest[place] = std::max(longest[place], row.compute_ns);
   }
+  std::vector<double> excess;
   for (size_t i = 0; i < longest.size(); ++i) {
-    if (count[i] > 0) longest[i] = std::max(longest[i] - sum[i] / count[i], 0.0);
+    const int64_t usual_ns = MedianOf(std::move(others[i])).value_or(longest[i]);
+    excess.push_back(static_cast<double>(std::max<int64_t>(longest[i] - usual_ns, 0)));
   }
-  return longest;
+  return excess;
 }
 
 void FindImbalance(const FindingFacts& facts, const StageRows& rows, const SlowestStage& slowest,
