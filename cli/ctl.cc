@@ -59,7 +59,8 @@ void AddCtl(CLI::App& app, Invocation& invocation) {
   ctl->add_option("ACTION", arguments->action, "start, stop, steps or dump")
       ->required()
       ->check(CLI::IsMember({"start", "stop", "steps", "dump"}));
-  ctl->add_option("A:B", arguments->steps, "For steps: the first, and the one after the last");
+  ctl->add_option("steps", arguments->steps,
+                  "For steps: A:B, the first and the one after the last");
   ctl->callback([arguments, &invocation] {
     if (const Status status = RunCtl(*arguments); !status.ok()) invocation.Fail(status);
   });

@@ -67,6 +67,9 @@ def options(tutti, *verb):
     """The part of a page that is made."""
     lines, section = [BEGIN], ""
     for heading, term, description in entries(help_of(tutti, *verb)):
+        if heading == "Positionals" and not re.match(r"\w[\w-]*( |$)", term):
+            # CLI11 from 2.4 on throws for it, and with that for every command.
+            sys.exit(f"tutti {' '.join(verb)}: {term.split()[0]} can't be an argument's name")
         if heading != section:
             section = heading
             lines.append(f".SH {section.upper()}")
