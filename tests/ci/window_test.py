@@ -102,7 +102,10 @@ class WindowTest(unittest.TestCase):
     def test_a_slow_step_is_written_out_while_the_job_goes_on(self):
         job = self.start("--slow-step", "50", "--metrics", self.folder / "live.prom",
                          "--metrics-every", "200ms",
-                         workload=["--steps", ENDLESS, "--inject", "checkpoint_pause:3s@1#400:410"])
+                         # Loading takes 30 ms a step: 400 are more than the five seconds that
+                         # are kept whatever the window is.
+                         workload=["--steps", ENDLESS, "--inject", "slow_loader:30ms", "--inject",
+                                   "checkpoint_pause:3s@1#400:410"])
         dump = self.wait_for_dump()
         self.assertIsNone(job.poll(), "the job goes on")
         self.assertRegex(dump.name, r"^0001-slow-step-\d+$")
