@@ -3,6 +3,7 @@ import fcntl
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import sqlite3
@@ -94,6 +95,12 @@ class WindowTest(unittest.TestCase):
     def spools(self):
         return list(self.run_path.glob(".spool/*/p*.spool.*"))
 
+    def newest_step(self):
+        """Of all ranks, as the metrics tell it."""
+        text = (self.folder / "live.prom").read_text()
+        return min(int(value) for value in
+                   re.findall(r"^tutti_live_step_number\{.*\} (\d+)$", text, re.MULTILINE))
+
     def wait_for_steps(self):
         """Until the oldest file of each rank is gone."""
         self.assertTrue(wait_for(lambda: self.spools() and not any(
@@ -132,6 +139,8 @@ class WindowTest(unittest.TestCase):
         self.assertIn("tutti_live_dumps 1\n", wait_for(
             lambda: (text := (self.folder / "live.prom").read_text()) if "dumps 1" in
             (self.folder / "live.prom").read_text() else None))
+        # By then it is longer ago than what is kept whatever the window is.
+        self.assertTrue(wait_for(lambda: self.newest_step() > slow + 250))
         self.end(job)
         # What is left of the run are its newest steps.
         (row,) = self.query(self.run_path, "SELECT min(number) AS first FROM step WHERE rank = 0")
