@@ -61,11 +61,13 @@ Status Run(RunContext& context) {
 
 constexpr PassCheck kChecks[] = {
     {"causes add up to what a rank waits",
-     "SELECT count(*) FROM (SELECT step, rank, sum(wait_ns) AS ns FROM wait_cause"
-     " GROUP BY step, rank) AS w WHERE ns <> (SELECT sum(k.wait_ns) FROM collective_call AS k"
+     "SELECT count(*) FROM (SELECT step, rank, sum(ns) AS difference_ns FROM"
+     " (SELECT step, rank, wait_ns AS ns FROM wait_cause"
+     " UNION ALL SELECT k.step, k.rank, -k.wait_ns FROM collective_call AS k"
      " JOIN collective AS c ON c.id = k.collective_id WHERE c.last_rank IS NOT NULL"
-     " AND c.ready_ns IS NOT NULL AND k.rank <> c.last_rank AND k.rank = w.rank"
-     " AND k.step = w.step)"},
+     " AND c.ready_ns IS NOT NULL AND k.rank <> c.last_rank AND k.step IS NOT NULL"
+     " AND k.wait_ns IS NOT NULL)"
+     " GROUP BY step, rank HAVING difference_ns <> 0)"},
 };
 
 }  // namespace
