@@ -9,6 +9,7 @@
 #include "collector/clock/clock_reading.h"
 #include "collector/os/files.h"
 #include "collector/os/proc.h"
+#include "collector/rank/manifest_rank.h"
 #include "collector/rank/rank_conversion.h"
 #include "collector/run/manifest.h"
 #include "collector/run/recording_lock.h"
@@ -58,22 +59,6 @@ Result<uint64_t> Mend(const DeadRecording& recording, const spool::SpoolReader& 
   return state.end_offset + (writer.committed_bytes() - end.offset);
 }
 
-run::ManifestRank ManifestRankOf(const rank::RankOutcome& outcome) {
-  run::ManifestRank entry;
-  entry.file = outcome.file;
-  entry.pid = outcome.pid;
-  entry.rank = outcome.identity.rank;
-  entry.attempt = outcome.identity.attempt;
-  entry.world_size = outcome.identity.world_size;
-  entry.rank_source = outcome.identity.source;
-  entry.exit_status = outcome.exit_status;
-  entry.events = outcome.events;
-  entry.events_lost = outcome.events_lost;
-  entry.torch_version = outcome.torch_version;
-  entry.truth = outcome.truth;
-  return entry;
-}
-
 // A spool without a beginning held nothing yet.
 Status ConvertSpool(const DeadRecording& recording, const std::string& spool_name,
                     SalvageReport& report) {
@@ -99,8 +84,8 @@ Status ConvertSpool(const DeadRecording& recording, const std::string& spool_nam
   report.messages.push_back(outcome.file + " was finished from what its recorder left" +
                             (state.ended ? "" : "; the recorder was killed, the end is missing"));
   // The manifest may be lost with the recorder; the trace is what matters.
-  if (const Status status =
-          run::AddRankToManifest(recording.run_path, recording.manifest(), ManifestRankOf(outcome));
+  if (const Status status = run::AddRankToManifest(recording.run_path, recording.manifest(),
+                                                   rank::ManifestRankOf(outcome));
       !status.ok()) {
     report.messages.push_back("its manifest could not be updated: " + status.message());
   }

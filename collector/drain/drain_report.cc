@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "collector/drain/drain_loop.h"
-#include "collector/drain/manifest_rank.h"
 #include "collector/os/files.h"
+#include "collector/rank/manifest_rank.h"
 #include "collector/run/manifest.h"
 #include "collector/session/session_directory.h"
 
@@ -38,7 +38,7 @@ void DrainLoop::OnResult(const ConversionResult& result) {
     message.done.events_lost = outcome.events_lost;
     message.done.spool_kept = outcome.spool_kept ? 1 : 0;
     const Status status = run::AddRankToManifest(settings_.run_path, settings_.manifest_name,
-                                                 ManifestRankOf(outcome));
+                                                 rank::ManifestRankOf(outcome));
     if (!status.ok()) Say("the manifest could not be updated: " + status.message());
   }
   Send(message, true);

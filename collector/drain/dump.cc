@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "collector/drain/manifest_rank.h"
 #include "collector/os/files.h"
+#include "collector/rank/manifest_rank.h"
 #include "collector/run/manifest.h"
 #include "collector/run/recording_lock.h"
 #include "collector/run/run_directory.h"
@@ -94,7 +94,8 @@ void Dump::OnResult(const ConversionResult& result) {
     status = IoError("no room on the disk for all its rows");
   }
   if (status.ok()) {
-    status = run::AddRankToManifest(outcome_.path, manifest_name_, ManifestRankOf(result.outcome));
+    status =
+        run::AddRankToManifest(outcome_.path, manifest_name_, rank::ManifestRankOf(result.outcome));
   }
   if (!status.ok()) {
     outcome_.status = status;

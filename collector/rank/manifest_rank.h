@@ -4,9 +4,9 @@
 #include "collector/rank/rank_conversion.h"
 #include "collector/run/manifest.h"
 
-namespace tutti::collector::drain {
+namespace tutti::collector::rank {
 
-inline run::ManifestRank ManifestRankOf(const rank::RankOutcome& outcome) {
+inline run::ManifestRank ManifestRankOf(const RankOutcome& outcome) {
   run::ManifestRank entry;
   entry.file = outcome.file + (outcome.spool_kept ? ".part" : "");
   entry.pid = outcome.pid;
@@ -22,4 +22,4 @@ inline run::ManifestRank ManifestRankOf(const rank::RankOutcome& outcome) {
   return entry;
 }
 
-}  // namespace tutti::collector::drain
+}  // namespace tutti::collector::rank
