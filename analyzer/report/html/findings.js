@@ -17,15 +17,8 @@ function drawFindings(main) {
 
 function drawFinding(finding, index) {
   const id = finding.number ?? index + 1;
-  const cost = finding.cost_ns === null ?
-      el("span", {class: "cost"}, "the job stopped") :
-      el("span", {class: "cost"}, "up to ",
-         figure(withMs(finding.cost_ns), SQL.finding(id, "cost_ns"), finding.cost_ns),
-         " per step (", figure(percent(finding.share), SQL.finding(id, "share"), finding.share),
-         ")", finding.replayed_ns !== null && [
-           ", in a replay ",
-           figure(withMs(finding.replayed_ns), SQL.finding(id, "replayed_ns"), finding.replayed_ns)
-         ]);
+  const cost = finding.cost_ns === null ? el("span", {class: "cost"}, "the job stopped") :
+                                          el("span", {class: "cost"}, ...saving(finding, id));
   const steps = finding.first_step === null ? "" : stepsName(finding.first_step, finding.last_step);
   const isAll = finding.ranks.length === report.run.ranks;
   return el(
@@ -41,6 +34,20 @@ function drawFinding(finding, index) {
       el("details", {}, el("summary", {}, "What this rests on"),
          finding.formula && el("p", {class: "small"}, `Cost: ${finding.formula}.`),
          el("ul", {}, finding.evidence.map(evidenceItem))));
+}
+
+// As the text says it: what a replay saves first, where there is one, then the most it can be.
+function saving(finding, id) {
+  const most = [
+    figure(withMs(finding.cost_ns), SQL.finding(id, "cost_ns"), finding.cost_ns), " (",
+    figure(percent(finding.share), SQL.finding(id, "share"), finding.share), ")"
+  ];
+  if (finding.replayed_ns === null) return ["up to ", ...most, " per step"];
+  return [
+    "saves ",
+    figure(withMs(finding.replayed_ns), SQL.finding(id, "replayed_ns"), finding.replayed_ns),
+    " per step, at most ", ...most
+  ];
 }
 
 function rankList(ranks) {
