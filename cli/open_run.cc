@@ -10,10 +10,18 @@
 namespace tutti::cli {
 namespace {
 
-void FinishKilledRecordings(const std::string& run) {
+// An error if a recording into it goes on that has no file yet.
+Status FinishKilledRecordings(const std::string& run) {
   const auto salvaged = collector::Salvage(run);
-  if (!salvaged.ok()) return Complain(salvaged.status().message());
+  if (!salvaged.ok()) {
+    Complain(salvaged.status().message());
+    return OkStatus();
+  }
   for (const std::string& message : salvaged->messages) Complain(message);
+  if (!salvaged->is_recording || schema::RunView::Open(run).ok()) return OkStatus();
+  return NotFoundError(run +
+                       ": a recording into this folder goes on, or is being finished, and no rank "
+                       "has a file yet: ask again in some seconds");
 }
 
 // A run or one of its files; damaged ones, too, which their readers explain best. What else
@@ -36,7 +44,9 @@ Result<std::string> OpenRun(const std::string& run_or_file) {
   std::error_code error;
   // What a link leads to: a run is not finished behind one that may change.
   const std::filesystem::path real = std::filesystem::canonical(run_or_file, error);
-  if (!error && std::filesystem::is_directory(real, error)) FinishKilledRecordings(real.string());
+  if (!error && std::filesystem::is_directory(real, error)) {
+    TUTTI_RETURN_IF_ERROR(FinishKilledRecordings(real.string()));
+  }
   if (IsOurs(run_or_file)) return run_or_file;
   collector::ImportOptions options;
   options.progress = ImportProgress();

@@ -66,6 +66,11 @@ std::string Failures(const ReportData& data, const Painter& paint) {
   return paint.Bad(Wrap(failures, kColumns, 0, 2)) + "\n";
 }
 
+bool IsBad(const schema::DataIssueRow& issue) {
+  if (ReportData::IsToldAsFailure(issue)) return false;
+  return issue.severity == "data_loss" || issue.severity == "error";
+}
+
 std::string IssueLine(const schema::DataIssueRow& issue) {
   std::string where = issue.rank ? "rank " + std::to_string(*issue.rank) : "run";
   if (issue.first_step && issue.last_step) {
@@ -76,14 +81,11 @@ std::string IssueLine(const schema::DataIssueRow& issue) {
   }
   std::string line = issue.severity + " " + ToPrintableText(issue.name) + ", " + where + ": " +
                      ToPrintableText(issue.detail);
-  if (issue.origin == "trace") line += " (" + Counted(issue.count, "event", "events") + ")";
+  const bool is_counted = IsBad(issue) || issue.count > 1;  // a notice may be of no event
+  if (issue.origin == "trace" && is_counted)
+    line += " (" + Counted(issue.count, "event", "events") + ")";
   if (!issue.advice.empty()) line += "; " + ToPrintableText(issue.advice);
   return Wrap(line, kColumns, 2, 4) + "\n";
-}
-
-bool IsBad(const schema::DataIssueRow& issue) {
-  if (ReportData::IsToldAsFailure(issue)) return false;
-  return issue.severity == "data_loss" || issue.severity == "error";
 }
 
 std::string Quality(const ReportData& data, const Painter& paint) {

@@ -310,6 +310,13 @@ std::vector<convert::Finding> DrainLoop::FindingsOf(const Process& process) cons
     finding.range = {anchor.ToTraceNs(blocked.first_raw_ns), anchor.ToTraceNs(blocked.last_raw_ns)};
     findings.push_back(std::move(finding));
   }
+  if (orphaned_ && !process.exit_status) {
+    findings.push_back({kNotice, "recorder_died", "collector.drain",
+                        "the recorder was killed while this process ran; its events were recorded "
+                        "to the end, but how it ended is not known, and a process that started "
+                        "after that is not in the recording",
+                        ""});
+  }
   const int32_t status = process.exit_status.value_or(0);
   if (status > 128) {
     findings.push_back({kInfo, "killed_by_signal", "collector.drain",

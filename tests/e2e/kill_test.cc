@@ -123,6 +123,9 @@ TEST_F(KillTest, AKilledSupervisorLeavesAWholeRun) {
   }));
   ExpectWholeTrace("rank-00000.sqlite", *progress);
   EXPECT_EQ(progress->published[0].load(), 20'000U);
+  auto trace = Open("rank-00000.sqlite");
+  EXPECT_EQ(Number(trace, "SELECT count(*) FROM trace_stat WHERE name = 'recorder_died'"), 1);
+  EXPECT_EQ(Number(trace, "SELECT count(*) FROM process WHERE exit_status IS NULL"), 1);
 }
 
 TEST_F(KillTest, WhatAKilledRecorderSpooledIsSalvaged) {

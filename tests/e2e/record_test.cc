@@ -162,6 +162,16 @@ TEST_F(RecordTest, AManifestThatCantBeReadIsSaid) {
   EXPECT_THAT(report.err, HasSubstr(manifest.filename().string() + ": not a manifest"));
 }
 
+TEST_F(RecordTest, AReportBeforeTheFirstRankSaysThatTheRecordingGoesOn) {
+  Running record = Start({}, {"sh", "-c", "touch " + Path("begun") + "; sleep 60"});
+  ASSERT_TRUE(WaitFor([&] { return std::filesystem::exists(Path("begun")); }));
+  const Finished report = Running({TUTTI_PROGRAM, "report", Path("run")}, {}, directory_).Wait();
+  Kill(record.pid(), SIGTERM);
+  EXPECT_EQ(report.exit_status, 3);
+  EXPECT_THAT(report.err, HasSubstr("a recording into this folder goes on"));
+  record.Wait();
+}
+
 TEST_F(RecordTest, LocalRanksGetTorchrunsVariables) {
   const Finished record =
       Record({"--nproc", "2"},
