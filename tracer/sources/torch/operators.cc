@@ -1,7 +1,6 @@
 #include "tracer/sources/torch/operators.h"
 
 #include <cstddef>
-#include <cstring>
 #include <iterator>
 #include <new>
 #include <string_view>
@@ -19,10 +18,11 @@ namespace {
 
 // What a start callback hands to its end callback, in the place of an at::ObserverContext:
 // a polymorphic object that PyTorch deletes through its virtual destructor. There is one per
-// way to begin and none is ever allocated or freed. No context: the begin was not recorded.
+// way to begin and none is ever allocated or freed. No context, which costs PyTorch the least, is
+// the usual way: a span was opened.
 class Context {
  public:
-  enum class Kind : uint8_t { kSpan, kAsync, kWork, kPointToPoint };
+  enum class Kind : uint8_t { kNotRecorded, kAsync, kWork, kPointToPoint };
 
   constexpr explicit Context(Kind kind) noexcept : kind_(kind) {}
   constexpr virtual ~Context() = default;
@@ -63,8 +63,14 @@ bool IsTraining(Record record) noexcept {
                                                                 : record.Name().data());
 }
 
+// Whether the operator is one that a collective begins with.
+bool IsCollective(Record record) noexcept { return record.Name().starts_with(kC10dPrefix); }
+
+// A collective's name is never found by its address: QuickBeginSpan, which finds names so, would
+// take the operator and leave out what else BeginSpan does for it.
 uint32_t InternName(Entry& entry, Record record) noexcept {
-  return record.HasSchema() ? entry.Intern(record.Name()) : entry.InternText(record.Name());
+  return record.HasSchema() && !IsCollective(record) ? entry.Intern(record.Name())
+                                                     : entry.InternText(record.Name());
 }
 
 uint32_t InternShapes(Entry& entry, Record record) noexcept {
@@ -90,7 +96,7 @@ uint32_t InternShapes(Entry& entry, Record record) noexcept {
 }
 
 Context* BeginSpan(Entry& entry, Record record) noexcept {
-  if (record.Name().starts_with(kC10dPrefix)) [[unlikely]] {
+  if (IsCollective(record)) [[unlikely]] {
     OnCollectiveOperator(record.Name(), record.identity());
   }
   const uint32_t name = InternName(entry, record);
@@ -99,7 +105,7 @@ Context* BeginSpan(Entry& entry, Record record) noexcept {
     FillSpan(span, record, name, shapes);
     span.begin_ticks = entry.Now();  // last: what was done until here is not the operator's
   });
-  return ContextOf<Context::Kind::kSpan>();
+  return nullptr;
 }
 
 // One that says by itself that it may end elsewhere: never on this thread's stack.
@@ -153,7 +159,7 @@ void EmitAsyncEnd(Entry& entry, Record record, uint64_t end_ticks) noexcept {
 template <Context* (*begin)(Entry&, Record) noexcept>
 void* OnStart(void** context, const void* record_function) noexcept {
   const Record record(record_function);
-  *context = nullptr;
+  *context = ContextOf<Context::Kind::kNotRecorded>();
   {
     Entry entry(wire::kCaptureTorch);
     if (entry) [[likely]] {
@@ -163,15 +169,12 @@ void* OnStart(void** context, const void* record_function) noexcept {
   }
   if (!Active() && PromoteIfTraining(record)) {
     Entry entry(wire::kCaptureTorch);
-    *context = entry ? begin(entry, record) : nullptr;
+    if (entry) *context = begin(entry, record);
   }
   return context;
 }
 
-void OnSpanEnd(const void* record_function, void* context) noexcept {
-  if (context == nullptr) {
-    return;
-  }
+void OnSpanEnd(const void* record_function) noexcept {
   Entry entry(kCaptureAlways);
   if (!entry) {
     return;
@@ -187,31 +190,10 @@ void OnSpanEnd(const void* record_function, void* context) noexcept {
   }
 }
 
-// kC10dPrefix as the first bytes of a word.
-constexpr uint64_t kC10dWord = [] {
-  uint64_t word = 0;
-  for (size_t i = kC10dPrefix.size(); i > 0; --i) {
-    word = word << 8 | static_cast<unsigned char>(kC10dPrefix[i - 1]);
-  }
-  return word;
-}();
-
-// Whether the operator is one that a collective begins with. All of their names are longer than a
-// word.
-bool IsCollective(std::string_view name) noexcept {
-  uint64_t word;
-  static_assert(kC10dPrefix.size() < sizeof(word));
-  if (name.size() < sizeof(word)) [[unlikely]]
-    return false;
-  std::memcpy(&word, name.data(), sizeof(word));
-  constexpr uint64_t kMask = (uint64_t{1} << (8 * kC10dPrefix.size())) - 1;
-  return (word & kMask) == kC10dWord;
-}
-
 // The two of an operator: what is usual by itself, everything else above.
 void* OnOperatorStart(void** context, const void* record_function) noexcept {
   const Record record(record_function);
-  if (!record.HasSchema() || IsCollective(record.SchemaName())) [[unlikely]] {
+  if (!record.HasSchema()) [[unlikely]] {
     return OnStart<BeginSpan>(context, record_function);
   }
   const bool is_begun = QuickBeginSpan(
@@ -220,17 +202,19 @@ void* OnOperatorStart(void** context, const void* record_function) noexcept {
   if (!is_begun) [[unlikely]] {
     return OnStart<BeginSpan>(context, record_function);
   }
-  *context = ContextOf<Context::Kind::kSpan>();
+  *context = nullptr;
   return context;
 }
 
 void OnOperatorEnd(const void* record_function, void* context) noexcept {
+  if (context != nullptr) [[unlikely]] {
+    return;
+  }
   const Record record(record_function);
   const auto fill = [&](wire::CpuOpRecord& op, const wire::OpenSpan& span, uint16_t depth,
                         uint64_t now) { FillOperator(op, record, span, depth, now); };
-  if (context == nullptr || !QuickEndSpan<wire::CpuOpRecord>(record.identity(), fill))
-      [[unlikely]] {
-    OnSpanEnd(record_function, context);
+  if (!QuickEndSpan<wire::CpuOpRecord>(record.identity(), fill)) [[unlikely]] {
+    OnSpanEnd(record_function);
   }
 }
 
@@ -250,11 +234,11 @@ Context* BeginRange(Entry& entry, Record record) noexcept {
 
 void OnRangeEnd(const void* record_function, void* context) noexcept {
   if (context == nullptr) {
-    return;
+    return OnSpanEnd(record_function);
   }
   const Context::Kind kind = static_cast<Context*>(context)->kind();
-  if (kind == Context::Kind::kSpan) {
-    return OnSpanEnd(record_function, context);
+  if (kind == Context::Kind::kNotRecorded) {
+    return;
   }
   Entry entry(kCaptureAlways);
   if (!entry) {
