@@ -1,5 +1,6 @@
 // tutti record: runs a training job under the tracer.
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,7 @@ struct RecordArguments {
   std::string flush = "1s";
   std::string max_size;
   std::string metrics;
+  std::optional<uint16_t> metrics_port;
   std::string metrics_every = "5s";
   bool live = false;
   int64_t window = 100;
@@ -50,6 +52,7 @@ Status ParseLimits(const RecordArguments& arguments, collector::RecordOptions* o
   }
   TUTTI_ASSIGN_OR_RETURN(options->flush_ns, ParseDuration(arguments.flush));
   options->metrics_path = arguments.metrics;
+  options->metrics_port = arguments.metrics_port;
   TUTTI_ASSIGN_OR_RETURN(options->metrics_every_ns, ParseDuration(arguments.metrics_every));
   if (options->metrics_every_ns < 100'000'000) return UsageError("--metrics-every: at least 100ms");
   if (!arguments.max_size.empty()) {
@@ -123,13 +126,13 @@ void AddLiveOptions(CLI::App& record, RecordArguments& arguments) {
       ->capture_default_str();
   record
       .add_option("--slow-step", arguments.slow_step,
-                  "With --live or --metrics: a step of so many times the median is slow")
+                  "With --live or metrics: a step of so many times the median is slow")
       ->envname("TUTTI_SLOW_STEP")
       ->check(CLI::Range(1.01, 1e6))
       ->capture_default_str();
   record
       .add_option("--hang-after", arguments.hang_after,
-                  "With --live or --metrics: a rank without a step for so long hangs, if that is "
+                  "With --live or metrics: a rank without a step for so long hangs, if that is "
                   "20 times the median, too")
       ->envname("TUTTI_HANG_AFTER")
       ->capture_default_str();
@@ -175,7 +178,11 @@ void AddOptions(CLI::App& record, RecordArguments& arguments) {
                   "Replace this file every few seconds by OpenMetrics text about the running job: "
                   "steps, their lengths, time since the last one")
       ->envname("TUTTI_METRICS");
-  record.add_option("--metrics-every", arguments.metrics_every, "How often that is")
+  record
+      .add_option("--metrics-port", arguments.metrics_port,
+                  "Serve the same text at this port of 127.0.0.1, as /metrics; 0 is any free one")
+      ->envname("TUTTI_METRICS_PORT");
+  record.add_option("--metrics-every", arguments.metrics_every, "How often it is made anew")
       ->envname("TUTTI_METRICS_EVERY")
       ->capture_default_str();
   AddLiveOptions(record, arguments);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "collector/live/metrics_port.h"
 #include "collector/os/files.h"
 #include "collector/os/proc.h"
 #include "collector/run/manifest.h"
@@ -106,7 +107,8 @@ session::RegistrarSettings RegistrarSettingsOf(const RecordOptions& options,
 }
 
 drain::DrainerSettings DrainerSettingsOf(const RecordOptions& options, const Recording& recording,
-                                         const session::SessionDirectory& session) {
+                                         const session::SessionDirectory& session,
+                                         int metrics_listener) {
   drain::DrainerSettings settings;
   settings.run_path = recording.run.path;
   settings.spool_path = recording.spool_path;
@@ -121,10 +123,24 @@ drain::DrainerSettings DrainerSettingsOf(const RecordOptions& options, const Rec
     const bool is_absolute = options.metrics_path.starts_with('/');
     settings.metrics_path = (is_absolute ? "" : CurrentDirectory() + "/") + options.metrics_path;
   }
+  settings.metrics_listener = metrics_listener;
   settings.metrics_every_ns = options.metrics_every_ns;
   settings.alarms = options.alarms;
   settings.live = options.live;
   return settings;
+}
+
+// Held by us, so that whoever asks is answered by each drainer that is started. Where a port can't
+// be had the job runs without.
+os::FileDescriptor ListenForMetrics(const RecordOptions& options) {
+  if (!options.metrics_port) return {};
+  auto listener = live::ListenOnLoopback(*options.metrics_port);
+  if (!listener.ok()) {
+    Say("no metrics at a port: " + listener.status().message());
+    return {};
+  }
+  Say("metrics: http://127.0.0.1:" + std::to_string(live::PortOf(listener->get())) + "/metrics");
+  return std::move(*listener);
 }
 
 // Starts CMD, or --nproc of it. A failure of the first is the failure of all.
@@ -168,9 +184,10 @@ void SaySummary(const supervise::Summary& summary, const std::string& path) {
 int RunRecording(const RecordOptions& options, const std::string& tracer,
                  const session::SessionDirectory& session, os::FileDescriptor listener,
                  Recording recording) {
+  const os::FileDescriptor metrics = ListenForMetrics(options);
   supervise::Supervisor supervisor(RegistrarSettingsOf(options, recording, session),
-                                   DrainerSettingsOf(options, recording, session),
-                                   std::move(listener), {recording.lock.get()});
+                                   DrainerSettingsOf(options, recording, session, metrics.get()),
+                                   std::move(listener), {recording.lock.get(), metrics.get()});
   Status status = supervisor.TakeSignals();
   if (status.ok()) status = supervisor.StartDrainer();
   if (!status.ok()) {

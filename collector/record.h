@@ -25,8 +25,9 @@ struct RecordOptions {
   session::RankSelector ranks;
   uint64_t buffer_bytes = 64 << 20;  // per process
   int64_t flush_ns = 1'000'000'000;
-  uint64_t max_bytes = 0;    // of disk, 0 no limit
-  std::string metrics_path;  // file that tells what the job does meanwhile, "" none
+  uint64_t max_bytes = 0;                // of disk, 0 no limit
+  std::string metrics_path;              // file that tells what the job does meanwhile, "" none
+  std::optional<uint16_t> metrics_port;  // of loopback that tells it, 0 any free one
   int64_t metrics_every_ns = 5'000'000'000;
   live::AlarmLimits alarms;
   std::optional<live::LiveSettings> live;  // keep the newest steps only, and dump them

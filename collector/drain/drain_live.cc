@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "collector/clock/clock_reading.h"
@@ -19,6 +20,17 @@ constexpr int64_t kRecentNs = 5'000'000'000;
 constexpr int64_t kLineEveryNs = 60'000'000'000;
 
 }  // namespace
+
+void DrainLoop::OpenMetrics() {
+  std::unique_ptr<live::MetricsPort> port;
+  if (settings_.metrics_listener >= 0) {
+    auto opened = live::MetricsPort::Open(settings_.metrics_listener);
+    if (opened.ok()) port = std::move(*opened);
+    if (!opened.ok()) Say("no metrics at a port: " + opened.status().message());
+  }
+  if (settings_.metrics_path.empty() && port == nullptr) return;
+  metrics_.emplace(settings_.metrics_path, std::move(port), settings_.metrics_every_ns);
+}
 
 void DrainLoop::TendSteps(int64_t now_ns) {
   if (!follower_ || now_ns < next_steps_ns_) return;

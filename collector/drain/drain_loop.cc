@@ -56,9 +56,7 @@ DrainLoop::DrainLoop(const DrainerSettings& settings, os::FileDescriptor channel
       worker_(ConversionSettingsOf(settings)),
       control_(settings.spool_path) {
   MakeBallast(spool_directory_.get());
-  if (!settings_.metrics_path.empty()) {
-    metrics_.emplace(settings_.metrics_path, settings_.metrics_every_ns);
-  }
+  OpenMetrics();
   if (settings_.live) {
     uint64_t& bytes = settings_.live->window.bytes;
     bytes = live::FittingBytes(bytes, budget_.max_file_bytes());

@@ -76,6 +76,7 @@ class DrainLoop {
   void ControlCapture();
   void ControlProcess(Process& process);
   void TellPause(Process& process);
+  void OpenMetrics();
   void TendSteps(int64_t now_ns);
   void LookAtSteps();
   void LookAtSteps(uint32_t index, const Process& process);

@@ -24,6 +24,7 @@ struct DrainerSettings {
   std::optional<convert::StepRange> steps;
   bool sample_system = true;
   std::string metrics_path = {};  // live/live_metrics.h; absolute, "" none
+  int metrics_listener = -1;      // live/metrics_port.h; inherited, -1 none
   int64_t metrics_every_ns = 5'000'000'000;
   live::AlarmLimits alarms = {};
   std::optional<live::LiveSettings> live = {};  // only the newest steps are kept

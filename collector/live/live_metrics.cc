@@ -80,7 +80,9 @@ Status LiveMetrics::Write(const std::vector<const RankSteps*>& ranks,
                           const std::optional<DumpCounts>& dumps, int64_t raw_ns) {
   next_ns_ = raw_ns + every_ns_;
   const auto realtime_ns = clock::ReadClocks(wire::ClockKind::kMonotonicRaw).realtime_ns;
-  return ReplaceFile(path_, RenderLive(ranks, dumps, raw_ns, realtime_ns));
+  const std::string text = RenderLive(ranks, dumps, raw_ns, realtime_ns);
+  if (port_) port_->Publish(text, raw_ns);
+  return path_.empty() ? OkStatus() : ReplaceFile(path_, text);
 }
 
 }  // namespace tutti::collector::live

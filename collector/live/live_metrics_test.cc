@@ -53,7 +53,7 @@ TEST(RenderLive, TellsDumpsWhereThereAreAny) {
 
 TEST(LiveMetrics, ReplacesItsFileAsAWhole) {
   const TemporaryDirectory folder;
-  LiveMetrics metrics(folder.path() + "/live.prom", 1'000);
+  LiveMetrics metrics(folder.path() + "/live.prom", nullptr, 1'000);
   EXPECT_TRUE(metrics.IsDue(0));
   ASSERT_TRUE(metrics.Write({}, std::nullopt, 10'000).ok());
   EXPECT_THAT(Contents(folder.path() + "/live.prom"), HasSubstr("tutti_live_updated_seconds"));
@@ -64,7 +64,7 @@ TEST(LiveMetrics, ReplacesItsFileAsAWhole) {
 
 TEST(LiveMetrics, SaysWhyThereIsNoFile) {
   const TemporaryDirectory folder;
-  LiveMetrics metrics(folder.path() + "/none/live.prom", 1);
+  LiveMetrics metrics(folder.path() + "/none/live.prom", nullptr, 1);
   EXPECT_FALSE(metrics.Write({}, std::nullopt, 0).ok());
 }
 

@@ -1,9 +1,12 @@
-"""`tutti record --metrics`: what a running job does, in a file that is whole at any moment."""
+"""`tutti record --metrics`, `--metrics-port`: what a running job does, in a file that is whole at
+any moment and over HTTP."""
+import http.client
 import json
 import os
 import pathlib
 import re
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -81,8 +84,84 @@ class LiveTest(unittest.TestCase):
             self.assertEqual(errors.count("no metrics:"), 1, errors)
             self.assertTrue((folder / "run/rank-00000.sqlite").exists())
 
+    def port_of(self, job):
+        line = job.stderr.readline()
+        match = re.fullmatch(r"tutti: metrics: http://127\.0\.0\.1:(\d+)/metrics\n", line)
+        self.assertTrue(match, line)
+        return int(match[1])
+
+    def scrape(self, port):
+        """(status, content type, text) as Prometheus asks for it."""
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        connection.request("GET", "/metrics", headers={
+            "Accept": "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5"})
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        return answer.status, answer.headers["Content-Type"], text
+
+    def until_steps(self, port, more_than):
+        """Of the first text that tells more steps."""
+        deadline = time.monotonic() + 90
+        while time.monotonic() < deadline:
+            status, kind, text = self.scrape(port)
+            if status == 200:
+                self.assertIn("application/openmetrics-text; version=1.0.0", kind)
+                self.assertTrue(text.endswith("# EOF\n"), text)
+                steps = [value for (name, _), value in samples(text).items()
+                         if name == "tutti_live_steps"]
+                if steps and steps[0] > more_than:
+                    return steps[0]
+            time.sleep(0.02)
+        self.fail("no steps were served")
+
+    def test_serves_a_running_job_whatever_others_send(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            with self.record(folder, "--metrics-port", "0", "--metrics-every", "100ms",
+                             "--flush", "100ms") as job:
+                port = self.port_of(job)
+                first = self.until_steps(port, 0)
+                held = [socket.create_connection(("127.0.0.1", port)) for _ in range(8)]
+                for at, connection in enumerate(held):
+                    connection.sendall([b"GET /metr", b"\0" * 5000, b"", b"\x16\x03\x01"][at % 4])
+                for flood in (b"GET /metrics HTTP/1.1\r\nX: ", b"POST /metrics HTTP/1.1\r\n"
+                              b"Host: h\r\nContent-Length: 99999999999\r\n\r\n", b"GET /"):
+                    with socket.create_connection(("127.0.0.1", port)) as connection:
+                        try:
+                            connection.sendall(flood + b"x" * (8 << 20))
+                        except OSError:
+                            pass  # refused on the way
+                second = self.until_steps(port, first)
+                # The recorder's drainer dies; the next one serves at the same port.
+                (drainer,) = [
+                    int(task) for task in pathlib.Path(
+                        f"/proc/{job.pid}/task/{job.pid}/children").read_text().split()
+                    if pathlib.Path(f"/proc/{task}/comm").read_text() == "tutti-drainer\n"]
+                os.kill(drainer, signal.SIGKILL)
+                self.until_steps(port, second)
+                job.send_signal(signal.SIGTERM)
+                _, errors = job.communicate()
+            self.assertEqual(job.returncode, 128 + signal.SIGTERM, errors)
+            self.assertTrue((folder / "run/rank-00000.sqlite").exists(), errors)
+            for connection in held:
+                connection.close()
+
+    def test_a_port_that_is_taken_is_said_and_harms_nothing(self):
+        with tempfile.TemporaryDirectory() as scratch, socket.socket() as other:
+            other.bind(("127.0.0.1", 0))
+            other.listen()
+            folder = pathlib.Path(scratch)
+            with self.record(folder, "--metrics-port", str(other.getsockname()[1]),
+                             steps=200) as job:
+                _, errors = job.communicate()
+            self.assertEqual(job.returncode, 0, errors)
+            self.assertEqual(errors.count("no metrics at a port:"), 1, errors)
+            self.assertTrue((folder / "run/rank-00000.sqlite").exists())
+
     def test_usage(self):
-        for options in (["--metrics-every", "1ms"], ["--metrics-every", "often"]):
+        for options in (["--metrics-every", "1ms"], ["--metrics-every", "often"],
+                        ["--metrics-port", "65536"], ["--metrics-port", "0.0.0.0:80"]):
             done = subprocess.run([TUTTI, "record", *options, "--", "true"], capture_output=True,
                                   text=True)
             self.assertEqual(done.returncode, 125, done.stderr)
