@@ -63,12 +63,11 @@ void AddWhatIf(CLI::App& app, Invocation& invocation) {
       ->required()
       ->option_text("RUN|FILE");
   whatif
-      ->add_option(
-          "--scenario", arguments->scenarios,
-          "no-stragglers, rank-at-median=RANK, no-input-wait, no-exposed-comm, no-copies, "
-          "no-syncs, bandwidth=FACTOR, launch=FACTOR, host=FACTOR, op=PATTERN:FACTOR, "
-          "balanced[=RANK,RANK] or no-gaps; several with + between them change together. All usual "
-          "ones if none is given")
+      ->add_option("--scenario", arguments->scenarios,
+                   "no-stragglers, rank-at-median=RANK, no-input-wait, no-exposed-comm, no-copies, "
+                   "no-syncs, bandwidth=FACTOR, launch=FACTOR, host=FACTOR, op=PATTERN:FACTOR, "
+                   "bucket-mb=SIZE, balanced[=RANK,RANK] or no-gaps; several with + between them "
+                   "change together. All usual ones if none is given")
       ->option_text("SCENARIO");
   whatif->add_option("--format", arguments->format, "text or json (schema tutti.whatif/1)")
       ->transform(

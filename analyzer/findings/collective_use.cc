@@ -140,6 +140,7 @@ Status FindSmallBuckets(RunContext& context, const FindingFacts& facts,
   const CostOfSteps cost = CostOver(facts, per_step);
   if (!IsWorthwhile(facts, cost)) return OkStatus();
   FindingDraft draft = DraftOf(kKinds[2], facts, cost);
+  draft.row.replayed_ns = facts.SavedBy("bucket-mb=25");
   draft.row.title = std::to_string(calls) + " collectives a step move " +
                     std::to_string(bytes >> 10) + " KiB of gradients; each costs " +
                     Duration(buckets.latency_ns) + " before it moves anything";

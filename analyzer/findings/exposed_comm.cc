@@ -63,6 +63,20 @@ std::string MiB(int64_t bytes) {
   return std::to_string(mib) + " MiB";
 }
 
+// The size that saves most as replayed; nothing where none was asked about.
+struct BucketSize {
+  int64_t mib = 0;
+  int64_t saved_ns = 0;
+};
+std::optional<BucketSize> BestBucketSize(const FindingFacts& facts) {
+  std::optional<BucketSize> best;
+  for (const int64_t mib : {25, 5, 1}) {
+    const auto saved_ns = facts.SavedBy("bucket-mb=" + std::to_string(mib));
+    if (saved_ns && (!best || *saved_ns > best->saved_ns)) best = BucketSize{mib, *saved_ns};
+  }
+  return best;
+}
+
 // Payload of the only collective of each step; 0: there are several, or it is small.
 int64_t SingleBucketBytes(const FindingFacts& facts, const Backwards& backwards) {
   const std::map<int64_t, size_t> counted = facts.counted.Places();
@@ -108,8 +122,13 @@ Status FindAfterBackward(RunContext& context, const FindingFacts& facts,
                       ") are one bucket, which is reduced "
                       "after backward; " +
                       Duration(cost.cost_ns) + " per step could be hidden behind it";
-    draft.row.advice = "bucket_cap_mb " + MiB(bucket_bytes) + " -> " + MiB(bucket_bytes / 4) +
-                       ", so that four buckets are reduced while backward goes on";
+    const std::optional<BucketSize> best = BestBucketSize(facts);
+    const bool has_best = best && best->saved_ns > 0;
+    draft.row.advice = "bucket_cap_mb " + MiB(bucket_bytes) + " -> " +
+                       (has_best ? std::to_string(best->mib) + " MiB" : MiB(bucket_bytes / 4)) +
+                       ", so that " + (has_best ? "" : "four ") +
+                       "buckets are reduced while backward goes on";
+    if (best) draft.row.replayed_ns = best->saved_ns;
   }
   SetCost(facts, cost, draft.row);
   AddEvidence(facts, cost_per_step, draft);

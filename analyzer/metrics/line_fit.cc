@@ -1,6 +1,7 @@
 #include "analyzer/metrics/line_fit.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -11,6 +12,26 @@ double MedianOf(std::vector<double>& values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
+}
+
+// A slope, and how far apart the points are that give it.
+struct Slope {
+  double value = 0;
+  double reach = 0;
+};
+
+// Half of the reach is in slopes that are less.
+double MedianOf(std::vector<Slope>& slopes) {
+  std::sort(slopes.begin(), slopes.end(),
+            [](const Slope& a, const Slope& b) { return a.value < b.value; });
+  double total = 0;
+  for (const Slope& slope : slopes) total += slope.reach;
+  double before = 0;
+  for (const Slope& slope : slopes) {
+    before += slope.reach;
+    if (2 * before > total) return slope.value;
+  }
+  return slopes.back().value;
 }
 
 std::vector<Point> Spread(std::span<const Point> points) {
@@ -25,13 +46,14 @@ std::vector<Point> Spread(std::span<const Point> points) {
 
 std::optional<Line> MedianLine(std::span<const Point> points) {
   const std::vector<Point> some = Spread(points);
-  std::vector<double> slopes;
+  std::vector<Slope> slopes;
   size_t rising = 0;
   for (size_t i = 0; i < some.size(); ++i) {
     for (size_t j = i + 1; j < some.size(); ++j) {
-      if (some[i].x == some[j].x) continue;
-      slopes.push_back((some[j].y - some[i].y) / (some[j].x - some[i].x));
-      if (slopes.back() > 0) ++rising;
+      const double reach = some[j].x - some[i].x;
+      if (reach == 0) continue;
+      slopes.push_back({(some[j].y - some[i].y) / reach, std::abs(reach)});
+      if (slopes.back().value > 0) ++rising;
     }
   }
   if (slopes.empty()) return std::nullopt;

@@ -18,8 +18,9 @@ struct Line {
   double rising_frac = 0;  // share of the pairs between which y rises
 };
 
-// Theil-Sen: the slope is the median over all pairs with different x, the intercept the median
-// of what is left. Of more than 256 points evenly spread ones are taken. Nothing for fewer than
+// Theil-Sen: the slope is the median over all pairs with different x, each weighing as much as
+// its x are apart (of two that are close it is all noise), the intercept the median of what is
+// left. Of more than 256 points evenly spread ones are taken. Nothing for fewer than
 // two different x. O(n^2) in at most 256.
 std::optional<Line> MedianLine(std::span<const Point> points);
 

@@ -27,6 +27,15 @@ TEST(MedianLine, OnePointFarOffDoesNotBendIt) {
   EXPECT_NEAR(line->intercept, 5, 1e-9);
 }
 
+// Three sizes about 1,000 take a little more or less; their slopes say nothing.
+TEST(MedianLine, PointsSideBySideDoNotTiltIt) {
+  const Point points[] = {{10, 110}, {1000, 1100}, {1001, 1120}, {1002, 1140}};
+  const auto line = MedianLine(points);
+  ASSERT_TRUE(line);
+  EXPECT_NEAR(line->slope, 1.02, 0.03);
+  EXPECT_NEAR(line->intercept, 100, 20);
+}
+
 TEST(MedianLine, NoiseRisesInHalfOfThePairs) {
   std::mt19937 random(3);
   std::vector<Point> points;

@@ -27,10 +27,11 @@ BackwardRole RoleOf(std::string_view name, int32_t scope) {
 }
 
 Status CollectFunctions(RankTrace& trace, const StepIndex& steps, int64_t rank,
-                        std::map<int64_t, schema::StepBackwardRow>& rows) {
+                        std::map<int64_t, schema::StepBackwardRow>& rows, int64_t& most_gradients) {
   TUTTI_ASSIGN_OR_RETURN(const auto ops, trace.Ops());
   std::unordered_map<int64_t, BackwardRole> roles;
   std::map<int64_t, int64_t> first_gradient_ns;  // by step
+  std::map<int64_t, int64_t> gradients;          // by step
   for (const OpEvent& op : ops) {
     const auto [known, is_new] = roles.emplace(op.name_id * 256 + op.scope, BackwardRole::kNone);
     if (is_new) known->second = RoleOf(trace.Text(op.name_id), op.scope);
@@ -44,6 +45,7 @@ Status CollectFunctions(RankTrace& trace, const StepIndex& steps, int64_t rank,
     row.begin_ns = is_first ? op.begin_ns : std::min(row.begin_ns, op.begin_ns);
     row.end_ns = std::max(row.end_ns, op.end_ns);
     if (known->second != BackwardRole::kGradient) continue;
+    most_gradients = std::max(most_gradients, ++gradients[*step]);
     const auto [first, is_first_gradient] = first_gradient_ns.emplace(*step, op.end_ns);
     if (!is_first_gradient) first->second = std::min(first->second, op.end_ns);
   }
@@ -78,11 +80,13 @@ Status CountCalls(RunContext& context, int64_t rank,
   }
 }
 
-Status BackwardOfRank(RunContext& context, const schema::RankRow& rank, RankTrace& trace) {
+Status BackwardOfRank(RunContext& context, const schema::RankRow& rank, RankTrace& trace,
+                      int64_t& most_gradients) {
   TUTTI_ASSIGN_OR_RETURN(const auto windows, context.Read<schema::StepWindowRow>(
                                                  "WHERE rank = ?1 ORDER BY step", rank.rank));
   std::map<int64_t, schema::StepBackwardRow> rows;
-  TUTTI_RETURN_IF_ERROR(CollectFunctions(trace, StepIndex(windows), rank.rank, rows));
+  TUTTI_RETURN_IF_ERROR(
+      CollectFunctions(trace, StepIndex(windows), rank.rank, rows, most_gradients));
   if (rows.empty()) return OkStatus();
   TUTTI_RETURN_IF_ERROR(CountCalls(context, rank.rank, rows));
 
@@ -100,9 +104,12 @@ Status BackwardOfRank(RunContext& context, const schema::RankRow& rank, RankTrac
 }
 
 Status Run(RunContext& context) {
-  return context.ForEachRank([&](const schema::RankRow& rank, RankTrace& trace) {
-    return BackwardOfRank(context, rank, trace);
-  });
+  int64_t most_gradients = 0;  // of a step, on any rank
+  TUTTI_RETURN_IF_ERROR(context.ForEachRank([&](const schema::RankRow& rank, RankTrace& trace) {
+    return BackwardOfRank(context, rank, trace, most_gradients);
+  }));
+  if (most_gradients == 0) return OkStatus();
+  return context.Write(std::vector<schema::RunMetricRow>{{"backward.gradients", most_gradients}});
 }
 
 constexpr PassCheck kChecks[] = {

@@ -99,6 +99,11 @@ Result<std::vector<std::vector<std::string>>> Questions(RunContext& context, con
       {"no-input-wait"}, {"no-exposed-comm"}, {"bandwidth=2"}, {"no-copies"},         {"no-syncs"},
       {"launch=0"},      {"host=0.5"},        {"host=0"},      {"launch=0", "host=0"}};
   if (job.ranks.size() < 2) return questions;
+  if (!job.gradients.steps.empty()) {
+    for (const char* words : {"bucket-mb=1", "bucket-mb=5", "bucket-mb=25", "bucket-mb=100"}) {
+      questions.push_back({words});
+    }
+  }
   questions.push_back({"no-stragglers"});
   TUTTI_ASSIGN_OR_RETURN(const auto late,
                          context.Read<schema::StragglerRow>(

@@ -100,7 +100,7 @@ void LinkAlone(const CallEvents& call, JobGraph& job) {
 
 }  // namespace
 
-Status JoinCollectives(RunContext& context, std::vector<CallEvents> calls, JobGraph& job) {
+Status JoinCollectives(RunContext& context, std::vector<CallEvents>& calls, JobGraph& job) {
   TUTTI_ASSIGN_OR_RETURN(const auto kinds, ReadKinds(context));
   std::sort(calls.begin(), calls.end(), [](const CallEvents& a, const CallEvents& b) {
     return a.collective_id != b.collective_id ? a.collective_id < b.collective_id : a.rank < b.rank;

@@ -11,7 +11,8 @@
 
 namespace tutti::analyzer {
 
-// Links begins and ends of `calls`. What is not complete is linked by its duration.
-Status JoinCollectives(RunContext& context, std::vector<CallEvents> calls, JobGraph& job);
+// Links begins and ends of `calls`, which it sorts by collective. What is not complete is linked
+// by its duration.
+Status JoinCollectives(RunContext& context, std::vector<CallEvents>& calls, JobGraph& job);
 
 }  // namespace tutti::analyzer

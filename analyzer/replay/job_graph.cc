@@ -7,6 +7,7 @@
 #include "analyzer/input/steps_that_count.h"
 #include "analyzer/metrics/collective_timing.h"
 #include "analyzer/replay/collective_join.h"
+#include "analyzer/replay/gradient_source.h"
 #include "analyzer/replay/rank_events.h"
 
 namespace tutti::analyzer {
@@ -82,7 +83,8 @@ Result<JobGraph> BuildJobGraph(RunContext& context, const JobRange& range) {
   TUTTI_RETURN_IF_ERROR(context.ForEachRank([&](const schema::RankRow& rank, RankTrace& trace) {
     return AddRank(context, rank, trace, job, calls);
   }));
-  TUTTI_RETURN_IF_ERROR(JoinCollectives(context, std::move(calls), job));
+  TUTTI_RETURN_IF_ERROR(JoinCollectives(context, calls, job));
+  TUTTI_RETURN_IF_ERROR(FindGradients(context, calls, job));
   job.events.Finish();
   return job;
 }

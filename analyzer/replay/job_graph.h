@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "analyzer/replay/event_graph.h"
+#include "analyzer/replay/gradients.h"
 #include "analyzer/run_context.h"
 #include "common/status.h"
 #include "schema/derived_rows.h"
@@ -37,6 +38,7 @@ class NameTable {
 struct JobGraph {
   EventGraph events;
   NameTable names;
+  Gradients gradients;
   std::vector<int64_t> ranks;             // by place
   std::vector<schema::RunStepRow> steps;  // by place: a range of steps without holes
   std::vector<bool> step_counts;          // by place: it is among those that count

@@ -91,6 +91,36 @@ TEST(Replay, WithoutACauseItIsTheJobThatNeverHadIt) {
   EXPECT_EQ(StepNs(*model, {"op=aten::add_:2"}), (job.Period() + 100) * 1000);
 }
 
+// us      0       400 410        810  820 1000
+// main    [backward)[enqueue)......[opt)..
+// Gloo                [4 MiB=====)              at 100 us a MiB
+TEST(Replay, GradientsInSmallerBucketsAreSentDuringBackward) {
+  RunFolder run;
+  for (int64_t rank = 0; rank < 2; ++rank) {
+    TraceBuilder trace(rank, 2, 1000);
+    for (int64_t step = 0; step < 30; ++step) {
+      const int64_t t = step * 1000;
+      trace.Step(step, t, t + 1000).Backward("MmBackward0", t, t + 400);
+      trace.AllReduce(step, t + 400, t + 410, t + 810, 4 << 20);
+      trace.Op("aten::add_", t + 820, t + 990);
+    }
+    run.Add(trace);
+  }
+  const auto model = Open(run);
+  EXPECT_EQ(model->unchanged_ns(), 1'000'000);
+  // The first is of 1 MiB and hidden, the other 3 are sent at 400.
+  EXPECT_EQ(StepNs(*model, {"bucket-mb=1000"}) / 1000, 900);
+  // Ready at 100, 200, 300 and 400 and sent at once: only the last is not hidden.
+  EXPECT_EQ(StepNs(*model, {"bucket-mb=1"}) / 1000, 700);
+  EXPECT_EQ(StepNs(*model, {"bucket-mb=1", "bandwidth=2"}) / 1000, 650);
+}
+
+TEST(Replay, WithoutGradientsThereAreNoBuckets) {
+  RunFolder run;
+  CpuJob().Build(run);
+  EXPECT_EQ(Open(run)->Ask({"bucket-mb=25"}).status().code(), StatusCode::kUsage);
+}
+
 // us       0        400              900  902   930
 // rank 0   [compute==)................... [opt)
 // Gloo 0             [===================|=====)     the thread takes the core before Gloo's

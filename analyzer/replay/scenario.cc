@@ -12,8 +12,8 @@ namespace {
 
 constexpr const char* kKnown =
     "no-stragglers, rank-at-median=RANK, no-input-wait, no-exposed-comm, no-copies, no-syncs, "
-    "bandwidth=FACTOR, launch=FACTOR, host=FACTOR, op=PATTERN:FACTOR, balanced or "
-    "balanced=RANK,RANK, no-gaps";
+    "bandwidth=FACTOR, launch=FACTOR, host=FACTOR, op=PATTERN:FACTOR, "
+    "bucket-mb=SIZE, balanced or balanced=RANK,RANK, no-gaps";
 
 Status Unknown(const std::string& word, const std::string& why) {
   return UsageError("scenario " + word + ": " + why + "; there are " + kKnown);
@@ -101,6 +101,11 @@ Status AddValue(const std::string& word, Scenario& scenario) {
     return OkStatus();
   }
   const std::optional<double> factor = ParseFactor(value);
+  if (name == "bucket-mb") {
+    if (!factor || *factor == 0) return Unknown(word, "it takes MiB, more than 0, at most 1000000");
+    scenario.bucket_mib = factor;
+    return OkStatus();
+  }
   if (!factor) return Unknown(word, "it takes a factor from 0 to 1000000");
   if (name == "launch") {
     FactorOf(scenario, TimeKind::kLaunch) *= *factor;
@@ -136,7 +141,8 @@ Result<Scenario> Scenario::Parse(const std::vector<std::string>& words) {
 
 ScenarioWeights::ScenarioWeights(const EventGraph& graph, const Scenario& scenario,
                                  const std::vector<int64_t>& ranks,
-                                 const std::vector<std::string>& names, size_t steps)
+                                 const std::vector<std::string>& names, size_t steps,
+                                 const Gradients& gradients)
     : graph_(graph),
       steps_(steps),
       without_blocks_(scenario.without_blocks),
@@ -153,7 +159,11 @@ ScenarioWeights::ScenarioWeights(const EventGraph& graph, const Scenario& scenar
     SetRanksAtMedian(scenario, ranks);
   }
   if (scenario.is_balanced) SetBalanced(scenario, ranks, names.size());
+  if (scenario.bucket_mib) {
+    transfer_of_end_ = TransfersInBuckets(graph, gradients, *scenario.bucket_mib);
+  }
   is_unchanged_ = factor_of_name_.empty() && factor_of_work_.empty() && usual_of_name_.empty() &&
+                  transfer_of_end_.empty() &&
                   std::all_of(factor_of_kind_.begin(), factor_of_kind_.end(),
                               [](double factor) { return factor == 1; });
 }

@@ -9,10 +9,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "analyzer/replay/event_graph.h"
+#include "analyzer/replay/gradients.h"
 #include "common/status.h"
 
 namespace tutti::analyzer {
@@ -29,6 +31,7 @@ namespace tutti::analyzer {
 //   host=0.5             host time between operators and launches takes half the time
 //   op=PATTERN:0.5       operators, kernels and collectives of this name take half the time
 //                        (* any text, ? one character)
+//   bucket-mb=25         gradients are all-reduced in buckets of so many MiB (bucket_cap_mb)
 //   balanced             each operator and kernel takes its mean, each collective its median,
 //                        over all ranks and steps; balanced=6,7 those of these ranks only
 //   no-gaps              nothing that is unexplained takes time
@@ -39,6 +42,7 @@ struct Scenario {
   bool all_at_median = false;
   std::vector<int64_t> ranks_at_median;
   std::vector<std::pair<std::string, double>> factor_of_pattern;
+  std::optional<double> bucket_mib;
   bool is_balanced = false;
   std::vector<int64_t> balanced_ranks;  // empty: all
 
@@ -47,17 +51,23 @@ struct Scenario {
 };
 
 // The scenario applied to a graph: what EventGraph::Times takes. `ranks[i]` is the rank at
-// place i, `names[i]` the text of a name. Lives no longer than the graph.
+// place i, `names[i]` the text of a name; without `gradients` buckets stay as they are. Lives no
+// longer than the graph.
 class ScenarioWeights {
  public:
   ScenarioWeights(const EventGraph& graph, const Scenario& scenario,
                   const std::vector<int64_t>& ranks, const std::vector<std::string>& names,
-                  size_t steps);
+                  size_t steps, const Gradients& gradients = {});
 
   int64_t operator()(EventGraph::Id id, const EventGraph::Edge& edge) const {
     if (edge.is_block && without_blocks_) return EventGraph::kNever;
-    if (is_unchanged_ || edge.weight_ns <= 0) return edge.weight_ns;
+    if (is_unchanged_) return edge.weight_ns;
     const auto kind = static_cast<size_t>(edge.kind);
+    if (!transfer_of_end_.empty() && edge.kind == TimeKind::kTransfer) {
+      const auto transfer = transfer_of_end_.find(id);
+      if (transfer != transfer_of_end_.end()) return Times(transfer->second, factor_of_kind_[kind]);
+    }
+    if (edge.weight_ns <= 0) return edge.weight_ns;
     double factor = factor_of_kind_[kind];
     if (!factor_of_name_.empty()) factor *= factor_of_name_[edge.name];
     int64_t weight_ns = edge.weight_ns;
@@ -68,12 +78,15 @@ class ScenarioWeights {
       const EventGraph::Event& event = graph_.event(id);
       if (event.step != EventGraph::kNoStep) factor *= factor_of_work_[Work(event, edge.kind)];
     }
-    if (factor == 1) return weight_ns;
-    return std::llround(std::min(static_cast<double>(weight_ns) * factor, kLongestNs));
+    return factor == 1 ? weight_ns : Times(weight_ns, factor);
   }
 
  private:
   static constexpr double kLongestNs = 1e15;  // days: so that no path overflows
+
+  static int64_t Times(int64_t weight_ns, double factor) {
+    return std::llround(std::min(static_cast<double>(weight_ns) * factor, kLongestNs));
+  }
 
   // Place of a rank's work of a kind in a step.
   size_t Work(const EventGraph::Event& event, TimeKind kind) const {
@@ -93,6 +106,7 @@ class ScenarioWeights {
   std::vector<double> factor_of_work_;
   std::vector<std::optional<int64_t>> usual_of_name_;
   std::vector<bool> is_balanced_;  // by place of the rank
+  std::unordered_map<EventGraph::Id, int64_t> transfer_of_end_;
 };
 
 }  // namespace tutti::analyzer

@@ -24,7 +24,7 @@ TEST(Scenario, WordsChangeTogether) {
 
 TEST(Scenario, WhatIsNotKnownIsSaid) {
   for (const char* word : {"fast", "bandwidth=0", "bandwidth=x", "launch=-1", "op=0.5", "op=:1",
-                           "rank-at-median=", "balanced=1,", "host=1e9", ""}) {
+                           "rank-at-median=", "balanced=1,", "host=1e9", "bucket-mb=0", ""}) {
     const Result<Scenario> scenario = Scenario::Parse({word});
     ASSERT_FALSE(scenario.ok()) << word;
     EXPECT_NE(scenario.status().message().find("no-stragglers"), std::string::npos);

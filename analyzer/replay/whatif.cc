@@ -15,6 +15,8 @@ namespace {
 
 // Of more ranks than this each is not asked about by itself.
 constexpr size_t kMostRanksAsked = 16;
+// DistributedDataParallel's.
+constexpr const char* kUsualBuckets = "bucket-mb=25";
 
 class Model : public WhatIfModel {
  public:
@@ -34,6 +36,10 @@ class Model : public WhatIfModel {
                           std::to_string(rank));
       }
     }
+    if (scenario.bucket_mib && graph_.gradients.steps.empty()) {
+      return UsageError("scenario " + scenario.text +
+                        ": no step has all-reduces of gradients, from its backward pass on");
+    }
     WhatIfAnswer answer;
     answer.scenario = scenario.text;
     answer.step_ns = replay_.Run(scenario).step_ns;
@@ -49,6 +55,7 @@ class Model : public WhatIfModel {
         {"no-input-wait"}, {"no-exposed-comm"}, {"bandwidth=2"}, {"no-copies"},
         {"no-syncs"},      {"launch=0"},        {"host=0.5"}};
     if (graph_.ranks.size() < 2) return questions;
+    if (!graph_.gradients.steps.empty()) questions.push_back({kUsualBuckets});
     questions.push_back({"no-stragglers"});
     for (size_t i = 0; i < graph_.ranks.size() && graph_.ranks.size() <= kMostRanksAsked; ++i) {
       questions.push_back({"rank-at-median=" + std::to_string(graph_.ranks[i])});
