@@ -29,9 +29,9 @@ def untraced(command):
     return results[0][1]
 
 
-def traced(build, command):
-    record = [build.tutti(), "record", "-o", build.new_run(), "--nproc", str(RANKS), "--"]
-    return output_of([*record, *command])
+def traced(build, command, *options):
+    record = [build.tutti(), "record", "-o", build.new_run(), "--nproc", str(RANKS), *options]
+    return output_of([*record, "--", *command])
 
 
 def last_recording(build):
@@ -78,6 +78,10 @@ def step_figures(name, turns, per_step):
     return figures
 
 
+def step_ms(text):
+    return float(re.search(r"step time median ([\d.]+) ms", text)[1])
+
+
 def mnist_mlp(build, rounds):
     """At its default size, and so large that the target's rate is kept."""
     figures = []
@@ -86,10 +90,6 @@ def mnist_mlp(build, rounds):
                         ("large mnist_mlp",
                          ["--steps", "60", "--hidden", "2048", "--batch", "256"])]:
         command = [program, *flags]
-
-        def step_ms(text):
-            return float(re.search(r"step time median ([\d.]+) ms", text)[1])
-
         turns = in_mirrored_turns(
             {"untraced": lambda: step_ms(untraced(command)),
              "traced": lambda: step_ms(traced(build, command))},
@@ -100,6 +100,39 @@ def mnist_mlp(build, rounds):
     return figures
 
 
+def live(build, rounds):
+    """So many steps that the window rolls: what goes is more than what stays."""
+    command = [build.program("workloads/mnist_mlp"), "--steps", "3000"]
+    dumps = []
+
+    def live_step_ms():
+        found = step_ms(traced(build, command, "--live", "--metrics-port", "0"))
+        run = build.scratch / "run"
+        dumps.append(len(list(run.glob("dumps/*"))))
+        rank = sqlite3.connect(f"file:{run}/rank-00000.sqlite?mode=ro", uri=True)
+        kept, first = rank.execute("SELECT count(*), min(number) FROM step").fetchone()
+        rank.close()
+        if first <= kept:
+            raise BenchError(f"the window did not roll: {kept} steps from {first} on are kept")
+        return found
+
+    turns = in_mirrored_turns(
+        {"untraced": lambda: step_ms(untraced(command)),
+         "traced": lambda: step_ms(traced(build, command)),
+         "live": live_step_ms},
+        rounds or 6,
+    )
+    median = {arm: statistics.median(times) for arm, times in turns.items()}
+    beside = Figure("record --live / record", ratios(turns["live"], turns["traced"]),
+                    format="{:.3f}")
+    beside.notes.append(
+        f"step {median['untraced']:.2f} ms untraced, {median['traced']:.2f} recorded, "
+        f"{median['live']:.2f} with --live; dumps {min(dumps)} to {max(dumps)} a run")
+    whole = Figure("record --live / untraced", ratios(turns["live"], turns["untraced"]),
+                   format="{:.3f}")
+    return [beside, whole]
+
+
 def python_sample(build, rounds):
     find = subprocess.run([str(ROOT / "tools/setup/find_job_python.sh")], stdout=subprocess.PIPE,
                           text=True)
@@ -107,10 +140,6 @@ def python_sample(build, rounds):
         raise BenchError("there is no python with torch (./dev setup python)")
     runner = str(pathlib.Path(__file__).with_name("sample_runner.py"))
     command = [find.stdout.strip(), runner, "--steps", "300"]
-
-    def step_ms(text):
-        return float(re.search(r"step time median ([\d.]+) ms", text)[1])
-
     turns = in_mirrored_turns(
         {"untraced": lambda: step_ms(untraced(command)),
          "traced": lambda: step_ms(traced(build, command)),
