@@ -101,7 +101,7 @@ CREATE TABLE run_step (
   ranks          INTEGER NOT NULL,     -- ranks that have it
   begin_ns       INTEGER NOT NULL,     -- earliest begin of its windows
   end_ns         INTEGER NOT NULL,     -- latest end of its windows
-  step_period_ns INTEGER,              -- end_ns minus that of the previous step, NULL for the first; telescopes to wall time
+  step_period_ns INTEGER,              -- end_ns minus that of the previous step, NULL for the first and where capture was off in between; telescopes to wall time
   tag            TEXT NOT NULL CHECK (tag IN ('train', 'checkpoint', 'evaluation')),  -- checkpoint and evaluation steps are a series of their own
   is_partial     INTEGER NOT NULL CHECK (is_partial IN (0, 1)),  -- 1: cut off, or missing on a rank
   is_warmup      INTEGER NOT NULL CHECK (is_warmup IN (0, 1)),   -- 1: before the steady state (MSER)
@@ -117,7 +117,7 @@ CREATE TABLE step_window (
   host_begin_ns    INTEGER NOT NULL,  -- host enters the step
   host_end_ns      INTEGER NOT NULL,  -- host leaves it
   step_ns          INTEGER NOT NULL CHECK (step_ns = end_ns - begin_ns AND step_ns >= 0),  -- length of the window
-  between_steps_ns INTEGER CHECK (between_steps_ns >= 0),  -- begin_ns minus the end of the previous window, NULL for the first
+  between_steps_ns INTEGER CHECK (between_steps_ns >= 0),  -- begin_ns minus the end of the previous window, NULL for the first and where capture was off in between
   is_partial       INTEGER NOT NULL CHECK (is_partial IN (0, 1)),  -- 1: cut off by the begin or end of the trace
   PRIMARY KEY (step, rank)
 ) STRICT, WITHOUT ROWID;

@@ -115,6 +115,42 @@ std::vector<StepWindow> BuildWindows(std::span<const HostStep> steps,
   return windows;
 }
 
+void CutAtGaps(std::span<const Interval> gaps, std::vector<HostStep>& steps) {
+  for (HostStep& step : steps) {
+    for (const Interval& gap : gaps) {
+      if (gap.begin_ns >= step.host.end_ns || gap.end_ns <= step.host.begin_ns) continue;
+      step.host.begin_ns = std::min(gap.end_ns, step.host.end_ns);
+      step.is_partial = true;
+    }
+  }
+}
+
+std::vector<HostStep> StepsAroundGaps(std::span<const Interval> gaps, Interval whole) {
+  std::vector<HostStep> steps;
+  int64_t begin_ns = whole.begin_ns;
+  const auto add = [&](int64_t end_ns) {
+    if (end_ns <= begin_ns) return;
+    steps.push_back({static_cast<int64_t>(steps.size()), {begin_ns, end_ns}, false});
+  };
+  for (const Interval& gap : gaps) {
+    add(std::min(gap.begin_ns, whole.end_ns));
+    begin_ns = std::max(begin_ns, gap.end_ns);
+  }
+  add(whole.end_ns);
+  if (steps.empty()) steps = {{0, whole, false}};
+  return steps;
+}
+
+void ForgetGaps(std::span<const Interval> gaps, std::vector<StepWindow>& windows) {
+  auto gap = gaps.begin();
+  for (size_t i = 1; i < windows.size(); ++i) {
+    const int64_t begin_ns = windows[i - 1].window.end_ns;
+    while (gap != gaps.end() && gap->end_ns <= begin_ns) ++gap;
+    if (gap == gaps.end()) return;
+    if (gap->begin_ns < windows[i].window.begin_ns) windows[i].between_steps_ns.reset();
+  }
+}
+
 std::optional<Period> FindPeriod(std::span<const int64_t> symbols) {
   for (size_t period = 1; period * kFewestPeriods <= symbols.size(); ++period) {
     if (const std::optional<size_t> first = FirstRegular(symbols, period)) {

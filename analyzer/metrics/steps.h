@@ -44,6 +44,17 @@ struct StepWindow {
 std::vector<StepWindow> BuildWindows(std::span<const HostStep> steps,
                                      std::span<const LaunchedWork> work);
 
+// Times in which nothing was recorded although the program went on: capture was off for a while.
+// Sorted and apart from each other, as all `gaps` below.
+//
+// Of inferred steps that a gap lies in, what follows it is left, a partial step: where they began
+// isn't known.
+void CutAtGaps(std::span<const Interval> gaps, std::vector<HostStep>& steps);
+// What of `whole` lies outside of gaps, a step each.
+std::vector<HostStep> StepsAroundGaps(std::span<const Interval> gaps, Interval whole);
+// Makes the time between two windows unknown if a gap lies in it.
+void ForgetGaps(std::span<const Interval> gaps, std::vector<StepWindow>& windows);
+
 struct OptimizerRun {
   Interval time;
   int64_t name_id = 0;

@@ -59,6 +59,41 @@ TEST(BuildWindows, WindowsAndGapsFillTheTimeFromFirstToLast) {
   }
 }
 
+// ns       0    10   20   30   40   50   60
+// steps    [0   )[1  )         [2   )[3   )
+// gap                  [=====)
+TEST(ForgetGaps, WhatNobodySawIsNoTimeBetweenSteps) {
+  const HostStep steps[] = {
+      {0, {0, 10}, false}, {1, {11, 20}, false}, {2, {40, 50}, false}, {3, {52, 60}, false}};
+  const Interval gaps[] = {{23, 35}};
+  std::vector<StepWindow> windows = BuildWindows(steps, {});
+  ForgetGaps(gaps, windows);
+  EXPECT_EQ(windows[1].between_steps_ns, 1);
+  EXPECT_EQ(windows[2].between_steps_ns, std::nullopt);
+  EXPECT_EQ(windows[3].between_steps_ns, 2);
+}
+
+TEST(CutAtGaps, LeavesWhatFollowsTheGap) {
+  const Interval gaps[] = {{5, 8}, {20, 30}};
+  std::vector<HostStep> steps = {{0, {0, 10}, false}, {1, {10, 20}, false}, {2, {20, 40}, false}};
+  CutAtGaps(gaps, steps);
+  EXPECT_EQ(steps[0].host, (Interval{8, 10}));
+  EXPECT_TRUE(steps[0].is_partial);
+  EXPECT_EQ(steps[1].host, (Interval{10, 20}));
+  EXPECT_FALSE(steps[1].is_partial);
+  EXPECT_EQ(steps[2].host, (Interval{30, 40}));
+}
+
+TEST(StepsAroundGaps, AreThePiecesOfTheTrace) {
+  const Interval gaps[] = {{10, 20}, {30, 35}};
+  const std::vector<HostStep> steps = StepsAroundGaps(gaps, {0, 35});
+  ASSERT_EQ(steps.size(), 2);
+  EXPECT_EQ(steps[0].host, (Interval{0, 10}));
+  EXPECT_EQ(steps[1].host, (Interval{20, 30}));
+  EXPECT_EQ(steps[1].number, 1);
+  EXPECT_EQ(StepsAroundGaps({}, {0, 35}).size(), 1);
+}
+
 TEST(StepsFromOptimizer, EachRunAfterABackwardEndsAStep) {
   // Two optimizers end each of two steps; nothing ends what follows.
   const OptimizerRun optimizer[] = {{{20, 22}}, {{23, 25}}, {{40, 42}}, {{43, 45}}};

@@ -18,6 +18,10 @@ struct CaptureClaim {
   std::string path = {};
   std::optional<int64_t> begin_ns = {};
   std::optional<int64_t> end_ns = {};
+  std::optional<int64_t> pid = {};
+  std::string host = {};
+  std::optional<int64_t> first_step = {};  // the lowest number of its steps
+  std::optional<int64_t> last_step = {};   // the highest
 };
 
 // One plain line that names the runs, or "" where the traces may be of one. Several traces of one

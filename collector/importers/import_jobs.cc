@@ -97,8 +97,10 @@ Result<std::vector<JobOutcome>> RunJobs(const std::vector<Job>& jobs,
   first.Run();
   TUTTI_RETURN_IF_ERROR(first.Collect(outcomes));
   TUTTI_ASSIGN_OR_RETURN(std::vector<std::string> copies, pool.DropCopies());
-  if (!copies.empty()) {
-    std::ranges::move(copies, std::back_inserter(outcomes.back().messages));
+  TUTTI_ASSIGN_OR_RETURN(std::vector<std::string> joined, pool.JoinWindows());
+  TUTTI_ASSIGN_OR_RETURN(std::vector<std::string> placed, pool.PlaceReplicas());
+  for (std::vector<std::string>* lines : {&copies, &joined, &placed}) {
+    if (!lines->empty()) std::ranges::move(*lines, std::back_inserter(outcomes.back().messages));
   }
   if (const std::string why = pool.WhySeveralRuns(); !why.empty()) return BadDataError(why);
   // Ranks of the traces that later files add to must be known.

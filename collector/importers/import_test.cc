@@ -108,6 +108,95 @@ TEST(Import, RefusesAFolderOfTwoRuns) {
   EXPECT_FALSE(fs::exists(scratch.Path("run")));
 }
 
+// What torch.profiler's schedule leaves of a process: a capture of one step, which began at
+// `begin_us` and holds an operator of rank `rank` and a launch with its kernel.
+void WriteCapture(const std::string& path, int rank, int step, int64_t begin_us) {
+  fs::create_directories(fs::path(path).parent_path());
+  const auto event = [&](const char* category, const std::string& name, int64_t at,
+                         const char* args) {
+    return R"({"ph": "X", "cat": ")" + std::string(category) + R"(", "name": ")" + name +
+           R"(", "ts": )" + std::to_string(begin_us + at) +
+           R"(, "dur": 2, "pid": 7, "tid": 1, "args": {)" + args + "}}";
+  };
+  std::ofstream(path) << R"({"distributedInfo": {"rank": )" << rank
+                      << R"(, "world_size": 2}, "traceEvents": [)"
+                      << event("user_annotation", "ProfilerStep#" + std::to_string(step), 0, "")
+                      << ", " << event("cpu_op", "op" + std::to_string(step), 0, "") << ", "
+                      << event("cuda_runtime", "cudaLaunchKernel", 1, R"("correlation": 5)") << ", "
+                      << event("kernel", "k", 2, R"("correlation": 5, "device": 0, "stream": 7)")
+                      << "]}";
+}
+
+std::string Rows(const std::string& path, const std::string& sql) {
+  auto database = schema::Database::OpenReadOnly(path);
+  EXPECT_TRUE(database.ok()) << database.status().message();
+  auto statement = database->Prepare("SELECT group_concat(line, ' ') FROM (" + sql + ")");
+  EXPECT_TRUE(statement.ok() && *statement->Step()) << statement.status().message();
+  return *statement->Get<std::string>(0);
+}
+
+// Rank 1 has one capture fewer: its last is of the second time.
+TEST(Import, JoinsCapturesOfAProcess) {
+  const Scratch scratch;
+  WriteCapture(scratch.Path("d/w0.2.pt.trace.json"), 0, 5, 100);
+  WriteCapture(scratch.Path("d/w0.1.pt.trace.json"), 0, 2, 10);
+  WriteCapture(scratch.Path("d/w0.3.pt.trace.json"), 0, 8, 200);
+  WriteCapture(scratch.Path("d/w1.1.pt.trace.json"), 1, 2, 10);
+  WriteCapture(scratch.Path("d/w1.2.pt.trace.json"), 1, 5, 100);
+  const std::string run = scratch.Path("run");
+  const auto report = Import({.inputs = {scratch.Path("d")}, .output = run});
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  ASSERT_EQ(report->traces.size(), 2U);
+  EXPECT_THAT(report->messages,
+              ElementsAre(HasSubstr("w0.1.pt.trace.json: the first of 5 captures of 2 processes")));
+  EXPECT_EQ(report->traces[0].sources.size(), 3U);
+  const std::string rank = run + "/rank-00000.sqlite";
+  EXPECT_EQ(Rows(rank, "SELECT id || ':' || number AS line FROM step ORDER BY begin_ns"),
+            "0:2 1:5 2:8");
+  EXPECT_EQ(Rows(rank,
+                 "SELECT text AS line FROM cpu_op JOIN string ON string.id = name_id"
+                 " WHERE text LIKE 'op%' ORDER BY begin_ns"),
+            "op2 op5 op8");
+  // Each kernel has one launch, of its own capture.
+  EXPECT_EQ(Rows(rank,
+                 "SELECT (k.begin_ns - a.begin_ns) AS line FROM kernel AS k"
+                 " JOIN api_call AS a USING (correlation_id)"),
+            "1000 1000 1000");
+  EXPECT_EQ(Rows(rank,
+                 "SELECT begin_ns || '-' || end_ns AS line FROM trace_stat"
+                 " WHERE name = 'capture_gap' ORDER BY begin_ns"),
+            "14000-100000 104000-200000");
+  EXPECT_EQ(Rows(rank, "SELECT count(*) AS line FROM thread"), "1");
+}
+
+// Two runs of one program in containers, where it always is process 7.
+TEST(Import, DoesNotJoinCapturesWhoseStepsBeginAgain) {
+  const Scratch scratch;
+  WriteCapture(scratch.Path("d/w0.1.pt.trace.json"), 0, 2, 10);
+  WriteCapture(scratch.Path("d/w0.2.pt.trace.json"), 0, 2, 100);
+  const auto report = Import({.inputs = {scratch.Path("d")}, .output = scratch.Path("run")});
+  EXPECT_THAT(report.status().message(), HasSubstr("each rank was traced 2 times"));
+}
+
+TEST(Import, TellsReplicasApartByTheirNames) {
+  const Scratch scratch;
+  for (const int replica : {0, 1}) {
+    for (const int rank : {0, 1}) {
+      const std::string tensor_rank = std::to_string(rank);
+      WriteCapture(scratch.Path("d/dp") + std::to_string(replica) + "_tp" + tensor_rank + "_rank" +
+                       tensor_rank + ".1.pt.trace.json",
+                   rank, 2, 10 + replica);
+    }
+  }
+  const auto report = Import({.inputs = {scratch.Path("d")}, .output = scratch.Path("run")});
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  ASSERT_EQ(report->traces.size(), 4U);
+  EXPECT_THAT(report->traces[2].sources.front(), HasSubstr("dp1_tp0"));
+  EXPECT_EQ(report->traces[3].rank, 3);
+  EXPECT_FALSE(report->traces[3].is_conflict);
+  EXPECT_THAT(report->messages, ElementsAre(HasSubstr("of 2 replicas")));
+}
+
 TEST(Import, LeavesOutACopyOfATrace) {
   const Scratch scratch;
   WriteRank(scratch.Path("d/rank0.json"), 0, 2);

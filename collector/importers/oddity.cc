@@ -30,6 +30,18 @@ void OddityLedger::Count(const Oddity& oddity, std::string_view source, std::str
   row.end_ns = std::max(row.end_ns.value_or(*time_ns), *time_ns);
 }
 
+void OddityLedger::Absorb(OddityLedger other) {
+  for (auto& [key, row] : other.rows_) {
+    const auto [own, is_new] = rows_.try_emplace(key, row);
+    if (is_new) continue;
+    schema::TraceStatRow& known = own->second;
+    known.count = SaturatingSum(known.count, row.count);
+    if (!row.begin_ns) continue;
+    known.begin_ns = std::min(known.begin_ns.value_or(*row.begin_ns), *row.begin_ns);
+    known.end_ns = std::max(known.end_ns.value_or(*row.end_ns), *row.end_ns);
+  }
+}
+
 int64_t OddityLedger::CountOf(std::string_view name) const {
   int64_t count = 0;
   for (const auto& [key, row] : rows_) {

@@ -34,6 +34,9 @@ class OddityLedger {
   void Count(const Oddity& oddity, std::string_view source, std::string_view where,
              std::optional<int64_t> time_ns = {}, int64_t count = 1, std::string_view about = {});
 
+  // Adds what another ledger counted.
+  void Absorb(OddityLedger other);
+
   // How many of this name, so far.
   int64_t CountOf(std::string_view name) const;
 

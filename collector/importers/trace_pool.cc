@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "collector/importers/rank_assignment.h"
+#include "collector/importers/replicas.h"
+#include "collector/importers/windows.h"
 #include "collector/os/files.h"
 #include "collector/run/rank_file.h"
 
@@ -23,6 +26,28 @@ constexpr Oddity kConflict = {
     Severity::kNotice, "rank_conflict",
     "another file claims to be the same rank; this one was kept under a free number",
     "import files of one run only"};
+
+Status ReadSteps(const std::string& path, CaptureClaim& claim) {
+  TUTTI_ASSIGN_OR_RETURN(schema::Database database, schema::Database::OpenTrusted(path));
+  using Number = std::optional<int64_t>;
+  TUTTI_ASSIGN_OR_RETURN(claim.first_step,
+                         database.QueryOne<Number>("SELECT min(number) FROM step"));
+  TUTTI_ASSIGN_OR_RETURN(claim.last_step,
+                         database.QueryOne<Number>("SELECT max(number) FROM step"));
+  return OkStatus();
+}
+
+// Members of groups as ranks of all replicas.
+Status ShiftGroups(const std::string& path, int64_t by) {
+  TUTTI_ASSIGN_OR_RETURN(schema::Database database, schema::Database::OpenTrusted(path));
+  TUTTI_ASSIGN_OR_RETURN(
+      schema::Statement update,
+      database.Prepare("UPDATE communicator SET global_ranks = "
+                       "(SELECT json_group_array(value + ?1) FROM json_each(global_ranks)) "
+                       "WHERE json_valid(global_ranks)"));
+  TUTTI_RETURN_IF_ERROR(update.BindAll(by));
+  return update.Run();
+}
 
 }  // namespace
 
@@ -54,6 +79,8 @@ std::vector<CaptureClaim> TracePool::Claims() const {
     if (is_of_job) claim.world_size = who.world_size;
     claim.begin_ns = who.begin_ns;
     claim.end_ns = who.end_ns;
+    claim.pid = who.pid;
+    claim.host = who.host;
     claims.push_back(std::move(claim));
   }
   // The name of a file of several processes is none of theirs.
@@ -78,10 +105,61 @@ Result<std::vector<std::string>> TracePool::DropCopies() {
       lines.push_back(claims[i].path + ": the same trace as " + claims[j].path + "; left out");
     }
   }
+  Drop(dropped);
+  return lines;
+}
+
+void TracePool::Drop(const std::vector<bool>& dropped) {
   for (size_t i = traces_.size(); i > 0; --i) {
     if (dropped[i - 1]) traces_.erase(traces_.begin() + static_cast<ptrdiff_t>(i - 1));
   }
-  return lines;
+}
+
+Result<std::vector<std::string>> TracePool::JoinWindows() {
+  std::vector<CaptureClaim> claims = Claims();
+  std::vector<bool> dropped(claims.size());
+  std::string first_path;
+  size_t joined = 0;
+  size_t processes = 0;
+  for (const std::vector<size_t>& places : CapturesOfProcesses(claims)) {
+    std::vector<const CaptureClaim*> captures;
+    for (const size_t place : places) {
+      TUTTI_RETURN_IF_ERROR(ReadSteps(traces_[place].sink->path(), claims[place]));
+      captures.push_back(&claims[place]);
+    }
+    if (!AreOfOneRun(captures)) continue;
+    for (const size_t place : std::span(places).subspan(1)) {
+      TUTTI_RETURN_IF_ERROR(traces_[places[0]].sink->Absorb(*traces_[place].sink));
+      dropped[place] = true;
+    }
+    if (first_path.empty()) first_path = captures.front()->path;
+    joined += places.size();
+    ++processes;
+  }
+  Drop(dropped);
+  if (processes == 0) return std::vector<std::string>();
+  return std::vector{first_path + ": the first of " + std::to_string(joined) + " captures of " +
+                     std::to_string(processes) + (processes == 1 ? " process" : " processes") +
+                     ", joined to a trace of each; nothing is known of the time between them"};
+}
+
+Result<std::vector<std::string>> TracePool::PlaceReplicas() {
+  const std::vector<CaptureClaim> claims = Claims();
+  const Replicas replicas = FindReplicas(claims);
+  if (replicas.count == 0) return std::vector<std::string>();
+  for (size_t i = 0; i < traces_.size(); ++i) {
+    TraceSink& sink = *traces_[i].sink;
+    const int64_t first_rank = replicas.first_ranks[i];
+    sink.identity.rank = first_rank + *claims[i].rank;
+    sink.identity.world_size = replicas.count * replicas.ranks_each;
+    sink.identity.rank_source = "file name";
+    TUTTI_RETURN_IF_ERROR(sink.Suspend());
+    TUTTI_RETURN_IF_ERROR(ShiftGroups(sink.path(), first_rank));
+  }
+  return std::vector{"the files are of " + std::to_string(replicas.count) +
+                     " replicas that each count their ranks from 0; rank " +
+                     std::to_string(replicas.ranks_each) +
+                     " and on are those of dp1 and on, by the files' names"};
 }
 
 std::string TracePool::WhySeveralRuns() const { return importers::WhySeveralRuns(Claims()); }

@@ -41,6 +41,10 @@ class TracePool {
 
   // Leaves out traces that were made of copies of a file that another was made of; a line each.
   Result<std::vector<std::string>> DropCopies();
+  // Joins traces of one process that were captured one after another; a line about them.
+  Result<std::vector<std::string>> JoinWindows();
+  // Gives ranks of replicas that each count from 0 numbers of their own; a line about it, or none.
+  Result<std::vector<std::string>> PlaceReplicas();
   // Why the traces can't be of one run, one plain line; "" if they can.
   std::string WhySeveralRuns() const;
 
@@ -54,6 +58,7 @@ class TracePool {
  private:
   ImportedTrace Describe(const PooledTrace& trace) const;
   std::vector<CaptureClaim> Claims() const;
+  void Drop(const std::vector<bool>& dropped);
 
   std::string directory_;
   std::vector<PooledTrace> traces_;

@@ -1,7 +1,9 @@
 #include "collector/importers/trace_sink.h"
 
 #include <algorithm>
+#include <iterator>
 
+#include "collector/importers/join_rows.h"
 #include "collector/version.h"
 #include "common/text.h"
 #include "schema/reader.h"
@@ -137,6 +139,65 @@ Status TraceSink::Update(const std::function<Status(schema::Database&)>& change)
     TUTTI_RETURN_IF_ERROR(transaction.Commit());
   }
   return Resume();
+}
+
+// The threads of `later` among the own; their numbers there and here.
+ThreadMap TraceSink::TakeThreads(const TraceSink& later) {
+  ThreadMap tids;
+  for (const ThreadEntry& thread : later.threads_) {
+    const schema::ThreadRow& row = thread.row;
+    const int64_t tid = Thread(thread.pid, row.kernel_tid, row.begin_ns, row.end_ns);
+    schema::ThreadRow& own = threads_[thread_of_tid_.at(tid)].row;
+    if (!own.name) own.name = row.name;
+    if (!own.role) own.role = row.role;
+    tids.emplace_back(row.tid, tid);
+  }
+  return tids;
+}
+
+// Ids go on behind rows that were written past the sink.
+Status TraceSink::SkipTakenIds() {
+  TUTTI_ASSIGN_OR_RETURN(schema::Database database, schema::Database::OpenTrusted(path_));
+  const auto skip = [&]<typename Row>(const Row&) -> Status {
+    if constexpr (requires(Row row) { row.id; }) {
+      const std::string table(Row::kTable);
+      TUTTI_ASSIGN_OR_RETURN(
+          const int64_t next,
+          database.QueryOne<int64_t>("SELECT coalesce(max(id) + 1, 0) FROM " + table));
+      int64_t& own = next_ids_[TableOf<Row>()];
+      own = std::max(own, next);
+    }
+    return OkStatus();
+  };
+  Status status;
+  std::apply([&](const auto&... row) { ((status.ok() ? void(status = skip(row)) : void()), ...); },
+             schema::AllRawRows{});
+  return status;
+}
+
+Status TraceSink::Absorb(TraceSink& later) {
+  TUTTI_RETURN_IF_ERROR(Suspend());
+  TUTTI_RETURN_IF_ERROR(later.Suspend());
+  {
+    const ThreadMap tids = TakeThreads(later);
+    TUTTI_ASSIGN_OR_RETURN(schema::Database database, schema::Database::OpenTrusted(path_));
+    TUTTI_RETURN_IF_ERROR(JoinRows(database, later.path_, tids));
+  }
+  TUTTI_RETURN_IF_ERROR(SkipTakenIds());
+  TUTTI_RETURN_IF_ERROR(Resume());
+  schema::TraceStatRow gap;
+  gap.severity = "info";
+  gap.name = "capture_gap";
+  gap.source = "import";
+  gap.count = 1;
+  gap.begin_ns = identity.end_ns;
+  gap.end_ns = later.identity.begin_ns;
+  gap.detail = "nothing was captured between two captures of the process";
+  Add(std::move(gap));
+  identity.end_ns = later.identity.end_ns;
+  std::ranges::move(later.sources, std::back_inserter(sources));
+  oddities_.Absorb(std::move(later.oddities_));
+  return Suspend();
 }
 
 void TraceSink::AppendProcess(int64_t attempt) {

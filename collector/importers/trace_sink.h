@@ -94,6 +94,10 @@ class TraceSink {
   // known only when all rows are there.
   Status Update(const std::function<Status(schema::Database&)>& change);
 
+  // Puts the rows of `later`, a trace of the same process at a later time, behind the own, and
+  // notes that nothing is known of the time between. `later` is of no use afterwards.
+  Status Absorb(TraceSink& later);
+
   // The first failure to write.
   const Status& status() const { return status_; }
   const std::string& path() const { return path_; }
@@ -121,6 +125,8 @@ class TraceSink {
   }
   ThreadEntry& FindThread(int64_t pid, int64_t kernel_tid);
   Status ReadStrings();
+  std::vector<std::pair<int64_t, int64_t>> TakeThreads(const TraceSink& later);
+  Status SkipTakenIds();
   void AppendProcess(int64_t attempt);
   void AppendMeta();
 
