@@ -47,13 +47,19 @@ bool HasRoot(std::span<const CallTime> calls) {
   return std::any_of(calls.begin(), calls.end(), [](const CallTime& c) { return c.is_root; });
 }
 
+// Who hands data over need not wait for who takes it; if it was not done before the other came, it
+// did (see the header).
+bool StoodUntilItCame(const CallTime& own, const CallTime& other) {
+  return !own.end_ns || *own.end_ns >= other.arrival_ns;
+}
+
 // Whether `other` holds up `own`.
 bool WaitsFor(OpKind kind, const CallTime& own, const CallTime& other) {
   switch (kind) {
     case OpKind::kFromRoot:
-      return other.is_root;
+      return other.is_root || (own.is_root && StoodUntilItCame(own, other));
     case OpKind::kToRoot:
-      return own.is_root;
+      return own.is_root || (other.is_root && StoodUntilItCame(own, other));
     default:
       return true;
   }
@@ -67,24 +73,30 @@ int64_t ReadyTime(OpKind kind, std::span<const CallTime> calls, const CallTime& 
   return ready;
 }
 
+// Whether anybody may be held up by `call`.
+bool HoldsUp(OpKind kind, std::span<const CallTime> calls, const CallTime& call) {
+  return std::any_of(calls.begin(), calls.end(),
+                     [&](const CallTime& other) { return WaitsFor(kind, other, call); });
+}
+
 // The one rank at whose arrival `ready_ns` came; nothing where several did, or where
 // nobody was held up.
 std::optional<int> LastRank(OpKind kind, std::span<const CallTime> calls, int64_t ready_ns) {
   std::optional<int> last;
   for (const CallTime& call : calls) {
-    if (call.arrival_ns != ready_ns || (kind == OpKind::kFromRoot && !call.is_root)) continue;
+    if (call.arrival_ns != ready_ns || !HoldsUp(kind, calls, call)) continue;
     if (last) return std::nullopt;
     last = call.rank;
   }
   return last;
 }
 
-// With kFromRoot a rank that comes after the root is ready at once: the collective's
-// own ready time is the root's arrival.
+// A rank that nobody waits for is ready when it comes: the collective's own ready time is the
+// last arrival of those that somebody waits for.
 int64_t CollectiveReady(OpKind kind, std::span<const CallTime> calls) {
   int64_t ready = std::numeric_limits<int64_t>::min();
   for (const CallTime& call : calls) {
-    if (kind != OpKind::kFromRoot || call.is_root) ready = std::max(ready, call.arrival_ns);
+    if (HoldsUp(kind, calls, call)) ready = std::max(ready, call.arrival_ns);
   }
   return ready;
 }

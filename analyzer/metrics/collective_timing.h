@@ -6,8 +6,11 @@
 //
 // When data can begin to move depends on the kind of operation: for all-to-all kinds
 // at the last arrival of all; for broadcast and scatter when the root arrives; for
-// gather and reduce only the root waits, for the last arrival; point-to-point: the
-// later of the pair. All times aligned, ns. Pure functions; callable from any thread.
+// gather and reduce when all have come to the root; point-to-point: the later of the pair.
+// Whether the root of a broadcast, or a member of a reduce, is done without those that take its
+// data is the backend's choice: Gloo waits for them, NCCL does not until its buffers are full. It
+// shows: who was not done when they came had waited for them. All times aligned, ns. Pure
+// functions; callable from any thread.
 #pragma once
 
 #include <cstdint>

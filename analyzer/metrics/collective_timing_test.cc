@@ -29,7 +29,7 @@ TEST(TimeCollective, AllReduceIsReadyAtTheLastArrival) {
 }
 
 TEST(TimeCollective, BroadcastWaitsForTheRootOnly) {
-  const CallTime calls[] = {Call(0, 0, 18), Call(1, 10, 18, true), Call(2, 15, 18)};
+  const CallTime calls[] = {Call(0, 0, 18), Call(1, 10, 14, true), Call(2, 15, 18)};
   const CollectiveTiming timing = TimeCollective(OpKind::kFromRoot, calls);
   EXPECT_EQ(timing.ready_ns, 10);
   EXPECT_EQ(timing.last_rank, 1);
@@ -37,6 +37,30 @@ TEST(TimeCollective, BroadcastWaitsForTheRootOnly) {
   EXPECT_EQ(timing.calls[1].wait_ns, 0);
   EXPECT_EQ(timing.calls[2].wait_ns, 0);
   EXPECT_EQ(timing.transfer_ns, 3);  // rank 2 came late: its transfer starts when it arrives
+}
+
+// ns       0         10        20        30
+// rank 0   [.wait....wait.....==)               the root: not done before rank 2 has come
+// rank 1        [=================)
+// rank 2                      [===)
+TEST(TimeCollective, ARootThatIsNotDoneBeforeTheOthersComeHasWaitedForThem) {
+  const CallTime calls[] = {Call(0, 0, 22, true), Call(1, 5, 24), Call(2, 20, 24)};
+  const CollectiveTiming timing = TimeCollective(OpKind::kFromRoot, calls);
+  EXPECT_EQ(timing.ready_ns, 20);
+  EXPECT_EQ(timing.last_rank, 2);
+  EXPECT_EQ(timing.calls[0].wait_ns, 20);
+  EXPECT_EQ(timing.calls[0].transfer_ns, 2);
+  EXPECT_EQ(timing.calls[1].wait_ns, 0);  // it has the root's data, whoever else comes
+  EXPECT_EQ(timing.calls[2].wait_ns, 0);
+}
+
+TEST(TimeCollective, AMemberOfAReduceThatIsNotDoneBeforeTheRootComesHasWaitedForIt) {
+  const CallTime calls[] = {Call(0, 20, 30, true), Call(1, 0, 24), Call(2, 5, 8)};
+  const CollectiveTiming timing = TimeCollective(OpKind::kToRoot, calls);
+  EXPECT_EQ(timing.ready_ns, 20);
+  EXPECT_EQ(timing.last_rank, 0);
+  EXPECT_EQ(timing.calls[1].wait_ns, 20);
+  EXPECT_EQ(timing.calls[2].wait_ns, 0);
 }
 
 TEST(TimeCollective, InAReduceOnlyTheRootWaits) {

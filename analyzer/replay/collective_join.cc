@@ -68,13 +68,17 @@ void LinkEnd(const CallEvents& call, EventGraph::Id ready, JobGraph& job) {
 }
 
 // Whom a member of a rooted operation waits for: of a broadcast the root, of a reduction to
-// the root the root for all.
+// the root the root for all; and whom it gives data to, if it was not done before they came
+// (metrics/collective_timing.h).
 std::vector<CallEvents> NeededBy(const CallEvents& call, std::span<const CallEvents> calls,
-                                 OpKind kind) {
+                                 OpKind kind, const JobGraph& job) {
+  const int64_t end_ns = job.events.event(call.end).measured_ns;
   std::vector<CallEvents> needed;
   for (const CallEvents& other : calls) {
-    const bool is_needed = kind == OpKind::kFromRoot ? other.is_root : call.is_root;
-    if (is_needed || other.begin == call.begin) needed.push_back(other);
+    const bool gives = kind == OpKind::kFromRoot ? other.is_root : call.is_root;
+    const bool takes = kind == OpKind::kFromRoot ? call.is_root : other.is_root;
+    const bool came_in_time = job.events.event(other.begin).measured_ns <= end_ns;
+    if (gives || (takes && came_in_time) || other.begin == call.begin) needed.push_back(other);
   }
   return needed;
 }
@@ -84,7 +88,7 @@ void Join(std::span<const CallEvents> calls, OpKind kind, JobGraph& job) {
       std::any_of(calls.begin(), calls.end(), [](const CallEvents& call) { return call.is_root; });
   if ((kind == OpKind::kFromRoot || kind == OpKind::kToRoot) && has_root) {
     for (const CallEvents& call : calls) {
-      LinkEnd(call, AddReady(NeededBy(call, calls, kind), call, job), job);
+      LinkEnd(call, AddReady(NeededBy(call, calls, kind, job), call, job), job);
     }
     return;
   }

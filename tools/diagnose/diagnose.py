@@ -49,9 +49,9 @@ def parse_options():
                         help="folder of what was recorded (default: build/diagnosis)")
     parser.add_argument("--rescore", action="store_true",
                         help="record nothing, judge all recordings again")
-    parser.add_argument("--seeds", type=int, default=4, help="pairs of runs a case (4)")
+    parser.add_argument("--seeds", type=int, default=8, help="most pairs of runs a case (8)")
     parser.add_argument("--part", default="1/1", metavar="I/N",
-                        help="only every N-th pair, from the I-th, to split a campaign")
+                        help="only every N-th case, from the I-th, to split a campaign")
     parser.add_argument("--only", default="", metavar="REGEX", help="cases whose name matches")
     parser.add_argument("--minutes", type=float, default=1e9, help="start no pair after so long")
     parser.add_argument("--table-only", action="store_true", help="measure nothing")
@@ -75,33 +75,50 @@ def run_short(programs, cases):
 
 
 def run_campaign(programs, cases, options):
-    """All seeds of all cases, one seed after the other, so that whatever was done when it stops is
-    about all of them. Of a pair the run with the fault comes first every other time. A run that
-    fails is said and left out; it is tried again when the campaign is continued."""
+    """Rounds over all cases, a seed each, so that whatever was done when it stops is about all of
+    them. A case that another pair would say nothing new of is left out of later rounds: the time is
+    for those that noise still forbids to judge. Of a pair the run with the fault comes first every
+    other time. A run that fails is said and left out; it is tried again when the campaign is
+    continued."""
     results = pathlib.Path(options.results)
     results.parent.mkdir(parents=True, exist_ok=True)
-    done = {(run["case"], run["seed"], run["with_faults"]) for run in read_results(results)}
+    runs = read_results(results)
     part, parts = map(int, options.part.split("/"))
-    pairs = [(seed, case) for seed in range(1, options.seeds + 1) for case in cases]
-    pairs = pairs[part - 1 :: parts]
     deadline = time.monotonic() + 60 * options.minutes
-    for number, (seed, case) in enumerate(pairs, 1):
-        missing = [kind for kind in kinds_of_run(case, seed)
-                   if (case.name, seed, kind) not in done]
-        if not missing:
-            continue
-        if time.monotonic() > deadline:
-            print(f"time is over: {len(pairs) - number + 1} pairs are left", flush=True)
-            return
-        for with_faults in missing:
-            folder = recording_of(options, case, seed, with_faults)
-            try:
-                run = measure.measure(programs, case, seed, with_faults, folder)
-            except measure.RunFailed as error:
-                print(f"FAILED {error}", flush=True)
-                continue
-            append(results, run)
-        print(f"{number}/{len(pairs)} seed {seed}: {case.name}", flush=True)
+    for seed in range(1, options.seeds + 1):
+        settled = settled_cases(runs)
+        todo = [case for case in cases[part - 1 :: parts] if case.name not in settled]
+        for number, case in enumerate(todo, 1):
+            done = {(run["case"], run["seed"], run["with_faults"]) for run in runs}
+            missing = [kind for kind in kinds_of_run(case, seed)
+                       if (case.name, seed, kind) not in done]
+            if missing and time.monotonic() > deadline:
+                print(f"time is over in round {seed}: {len(todo) - number + 1} of its {len(todo)}"
+                      " cases are left", flush=True)
+                return
+            for with_faults in missing:
+                run = try_to_measure(programs, case, seed, with_faults, options)
+                if run is not None:
+                    append(results, run)
+                    runs.append(run)
+            if missing:
+                print(f"round {seed}, {number}/{len(todo)}: {case.name}", flush=True)
+
+
+def settled_cases(runs):
+    truths = declared.declared_findings(declared.README.read_text(encoding="utf-8"))
+    scores, _ = table.score_all(runs, truths)
+    return {one.case for one in scores if one.is_settled}
+
+
+def try_to_measure(programs, case, seed, with_faults, options):
+    """None if the run failed, which it says."""
+    folder = recording_of(options, case, seed, with_faults)
+    try:
+        return measure.measure(programs, case, seed, with_faults, folder)
+    except measure.RunFailed as error:
+        print(f"FAILED {error}", flush=True)
+        return None
 
 
 def kinds_of_run(case, seed):

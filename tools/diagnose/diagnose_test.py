@@ -1,9 +1,14 @@
 """The scoreboard's arithmetic, on made-up runs whose scores one can work out by hand."""
+import math
+import pathlib
+import sqlite3
+import tempfile
 import types
 import unittest
 
 import declared
 import diagnose
+import measure
 import score
 import statistics_of
 import table
@@ -67,11 +72,11 @@ class Cost(unittest.TestCase):
             for seed in (1, 2, 3, 4)
         ]
 
-    def score(self, claimed_ms, replayed_ms=None, scatter_ns=0.0):
-        noise = {"median": scatter_ns, "mean": 0.0}
-        return score.score_case(self.pairs(claimed_ms, replayed_ms), set(), noise)
+    def score(self, claimed_ms, replayed_ms=None, scatter_ns=0.0, clean_ms=10):
+        baseline = score.Baseline(16, {"median": clean_ms * MS}, {"median": scatter_ns})
+        return score.score_case(self.pairs(claimed_ms, replayed_ms), set(), baseline)
 
-    def test_is_the_median_difference_of_the_pairs(self):
+    def test_is_what_the_median_is_above_that_of_all_clean_runs(self):
         result = self.score(5)
         self.assertEqual(result.truth_ns, 5 * MS)
         self.assertEqual(result.share, 0.5)
@@ -91,17 +96,48 @@ class Cost(unittest.TestCase):
         self.assertEqual(self.score(5).predicted_ns, 4 * MS)
 
     def test_noise_forbids_a_verdict_when_it_is_more_than_half_the_tolerance(self):
-        # 1.96 * 1.2533 * 0.2 ms * sqrt(2 / 4) = 0.35 ms of 5; with 0.4 ms 0.69 of 5.
+        # 1.96 * 1.2533 * 0.2 ms / sqrt(4) = 0.246 ms, and half of it for 16 clean runs.
         quiet = self.score(9, scatter_ns=0.2 * MS)
-        self.assertAlmostEqual(quiet.noise_ns / MS, 0.347, places=3)
+        self.assertAlmostEqual(quiet.noise_ns / MS, 0.275, places=3)
         self.assertFalse(quiet.noise_forbids)
         self.assertFalse(quiet.is_within(quiet.claimed_ns))
         loud = self.score(9, scatter_ns=0.4 * MS)
         self.assertTrue(loud.noise_forbids)
         self.assertIsNone(loud.is_within(loud.claimed_ns))
 
+    def test_runs_with_the_fault_may_scatter_more_than_clean_ones(self):
+        pairs = self.pairs(5)
+        for (_, faulty), ms in zip(pairs, (13, 14, 16, 17)):
+            faulty["median_ns"] = ms * MS
+        baseline = score.Baseline(16, {"median": 10 * MS}, {"median": 0.0})
+        result = score.score_case(pairs, set(), baseline)
+        self.assertAlmostEqual(result.noise_ns / MS, 1.96 * 1.2533 * 1.4826 * 1.5 / 2, places=2)
+
+    def test_another_pair_is_for_what_is_not_judged(self):
+        self.assertTrue(self.score(5).is_settled)
+        self.assertFalse(self.score(5, scatter_ns=0.4 * MS).is_settled)
+        one = score.score_case(self.pairs(5)[:1], set(), score.Baseline(
+            16, {"median": 10 * MS}, {"median": 0.0}))
+        self.assertFalse(one.is_settled)
+        self.assertTrue(self.score(5, clean_ms=14.9, scatter_ns=0.4 * MS).is_settled)  # too little
+
     def test_a_fault_that_noise_may_have_made_need_not_be_found(self):
         self.assertFalse(self.score(5, scatter_ns=4 * MS).must_be_found)
+
+
+class Baselines(unittest.TestCase):
+    def test_of_few_runs_scatter_as_much_as_the_worst_that_is_known(self):
+        runs = [{"baseline": name, "median_ns": ns, "mean_ns": ns}
+                for name, ns in (("a", 90), ("a", 100), ("a", 110), ("b", 1000), ("b", 1000))]
+        found = score.baselines(runs)
+        self.assertTrue(found["a"].is_scatter_known)
+        self.assertFalse(found["b"].is_scatter_known)
+        self.assertAlmostEqual(found["a"].deviation_ns["mean"], 14.826)
+        self.assertAlmostEqual(found["b"].deviation_ns["mean"], 148.26)
+
+    def test_nothing_is_certain_where_no_scatter_is_known(self):
+        runs = [{"baseline": "b", "median_ns": 1000, "mean_ns": 1000}]
+        self.assertEqual(score.baselines(runs)["b"].deviation_ns["median"], math.inf)
 
 
 class Statistics(unittest.TestCase):
@@ -178,6 +214,22 @@ class Declarations(unittest.TestCase):
                    for case in CASES for seed in (1, 12) for with_faults in (False, True)]
         self.assertEqual(len(set(folders)), len(folders))
         self.assertFalse([folder for folder in folders if "%" in folder])
+
+    def test_databases_in_these_folders_can_be_opened(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "mnist_mlp_skip_collective:60s@1#10.1.faulty?%41.sqlite")
+            made = sqlite3.connect(path)
+            made.execute("CREATE TABLE run_step (step)")
+            made.close()
+            opened = measure.open_read_only(path)
+            self.addCleanup(opened.close)
+            self.assertEqual(opened.execute("SELECT * FROM run_step").fetchall(), [])
+            self.assertEqual([one.name for one in pathlib.Path(folder).iterdir()], [path.name])
+
+    def test_what_stops_a_job_is_covered_first(self):
+        stops = [bool(case.faults) and "_collective:" in case.faults[0]
+                 or "mismatched" in " ".join(case.faults) for case in CASES]
+        self.assertEqual(stops, sorted(stops, reverse=True))
 
 
 if __name__ == "__main__":

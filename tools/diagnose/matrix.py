@@ -93,7 +93,14 @@ def _cases(workload, faults, **more):
     return [Case((fault,), name, options, **more) for fault in faults]
 
 
+# What the first round of a campaign covers, in this order.
 CASES = [
+    # These stop the job.
+    Case(("skip_collective:60s@1#10",), kill_after_s=4, is_short=True),
+    Case(("skip_collective:60s@0#20",), kill_after_s=4),
+    Case(("mismatched_size:50%@1#10",), is_short=True),
+    Case(("mismatched_size:25%@0#20",)),
+    # One fault of each size in the cheapest workload.
     *_cases(MNIST, ["slow_loader:15ms@1", "slow_loader:15ms"]),
     *_cases(MNIST, ["slow_loader:40ms@0", "few_workers:40ms"], is_short=True),
     *_cases(MNIST, ["few_workers:15ms@1"]),
@@ -137,9 +144,4 @@ CASES = [
     Case((), *GPT),
     Case((), "linear", ("--steps", "100")),
     Case((), "data_parallel", ("--steps", "100"), ranks=1),
-    # These stop the job.
-    Case(("skip_collective:60s@1#10",), kill_after_s=4, is_short=True),
-    Case(("skip_collective:60s@0#20",), kill_after_s=4),
-    Case(("mismatched_size:50%@1#10",), is_short=True),
-    Case(("mismatched_size:25%@0#20",)),
 ]

@@ -1,4 +1,5 @@
 """Runs one workload under `tutti record` and takes down what Tutti says of it."""
+import contextlib
 import dataclasses
 import json
 import os
@@ -135,10 +136,16 @@ def _truth(run):
     return facts
 
 
+def open_read_only(path):
+    """A database that is there. Its name goes in quoted: a "#" as in "…@1#10" would end it, and
+    what is behind it, read-only among it, would be lost."""
+    return sqlite3.connect(path.resolve().as_uri() + "?mode=ro", uri=True)
+
+
 def _step_times(run):
     """Median period of the steps that count, and the mean over all but the first tenth: what is in
     few steps, checkpoints and warm-up among them, does not show in the median."""
-    with sqlite3.connect(f"file:{run / 'run.sqlite'}?mode=ro", uri=True) as database:
+    with contextlib.closing(open_read_only(run / "run.sqlite")) as database:
         rows = database.execute(
             "SELECT step_period_ns, is_steady FROM run_step"
             " WHERE step_period_ns IS NOT NULL ORDER BY step"

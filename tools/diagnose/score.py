@@ -1,6 +1,7 @@
 """Compares what Tutti said of a run with what was injected. Pure functions of measured runs (the
 dictionaries of measure.py); nothing is run here."""
 import dataclasses
+import math
 import statistics
 
 import statistics_of
@@ -10,6 +11,9 @@ COST_TOLERANCE = 0.2
 LEAST_SHARE = 0.1  # of the step: from here on a fault has to be found
 # A measured cost is a yardstick only if it is this much sharper than what it is to judge.
 MOST_NOISE = COST_TOLERANCE / 2
+STATISTICS = ("median", "mean")
+FEWEST_FOR_SCATTER = 3  # runs
+PAIRS_AT_LEAST = 2
 
 
 def beyond_declared(run, declared):
@@ -82,7 +86,7 @@ class CaseScore:
     ranks: int = 0  # of them with the right ranks
     said_instead: list = dataclasses.field(default_factory=list)
     clean_ns: float | None = None
-    truth_ns: float | None = None  # median over the pairs of with - without
+    truth_ns: float | None = None  # median with the fault - median of the baseline's clean runs
     noise_ns: float | None = None  # half of its 95 % interval
     claimed_ns: float | None = None
     predicted_ns: float | None = None
@@ -96,11 +100,25 @@ class CaseScore:
         """At least a tenth of the step, and certainly so; or the job or its memory is at stake."""
         if self.truth_ns is None:
             return True
-        return self.truth_ns - self.noise_ns >= LEAST_SHARE * self.clean_ns
+        return self.truth_ns - self.noise_ns >= self.least_ns
 
     @property
     def noise_forbids(self):
         return self.truth_ns is not None and self.noise_ns > MOST_NOISE * abs(self.truth_ns)
+
+    @property
+    def is_settled(self):
+        """Another pair would say nothing new: it was named each time and its cost is judged, or it
+        certainly costs less than what has to be found."""
+        if self.pairs < PAIRS_AT_LEAST:
+            return False
+        if self.truth_ns is not None and self.truth_ns + self.noise_ns < self.least_ns:
+            return True
+        return self.ranks == self.pairs and not self.noise_forbids
+
+    @property
+    def least_ns(self):
+        return LEAST_SHARE * self.clean_ns
 
     def is_within(self, value_ns):
         """True or False; None where there is nothing to compare or noise forbids it."""
@@ -109,22 +127,44 @@ class CaseScore:
         return abs(value_ns - self.truth_ns) <= COST_TOLERANCE * self.truth_ns
 
 
-def noise_by_baseline(clean_runs):
-    """Robust standard deviation over the clean runs of each baseline, of either statistic."""
+@dataclasses.dataclass
+class Baseline:
+    """All clean runs of one baseline, by either statistic, "median" or "mean". Times in ns."""
+
+    runs: int
+    step_ns: dict  # median over the runs
+    deviation_ns: dict  # robust standard deviation over the runs
+    is_scatter_known: bool = True
+
+
+def baselines(clean_runs):
+    """{name: Baseline}. Of few runs the scatter is not known: it is taken to be as large, for
+    the step, as the largest of those that are known."""
     by_baseline = {}
     for run in clean_runs:
         by_baseline.setdefault(run["baseline"], []).append(run)
-    return {
-        baseline: {
-            statistic: statistics_of.robust_deviation([run[f"{statistic}_ns"] for run in runs])
-            for statistic in ("median", "mean")
-        }
-        for baseline, runs in by_baseline.items()
-    }
+    found = {name: _baseline(runs) for name, runs in by_baseline.items()}
+    for statistic in STATISTICS:
+        worst = max((one.deviation_ns[statistic] / one.step_ns[statistic]
+                     for one in found.values() if one.is_scatter_known), default=math.inf)
+        for one in found.values():
+            if not one.is_scatter_known:
+                one.deviation_ns[statistic] = worst * one.step_ns[statistic]
+    return found
 
 
-def score_case(pairs, declared, noise):
-    """`pairs`: [(without, with)] of one case; `noise`: its baseline's, of noise_by_baseline."""
+def _baseline(runs):
+    values = {key: [run[f"{key}_ns"] for run in runs] for key in STATISTICS}
+    return Baseline(
+        len(runs),
+        {key: statistics.median(values[key]) for key in STATISTICS},
+        {key: statistics_of.robust_deviation(values[key]) for key in STATISTICS},
+        len(runs) >= FEWEST_FOR_SCATTER,
+    )
+
+
+def score_case(pairs, declared, baseline):
+    """`pairs`: [(without, with)] of one case; `baseline`: all clean runs like theirs."""
     score = CaseScore(pairs[0][1]["case"], len(pairs))
     for _, faulty in pairs:
         answer = named(faulty, declared)
@@ -136,22 +176,24 @@ def score_case(pairs, declared, noise):
     statistic = ANSWERS[facts[0]["kind"]].statistic
     if len(facts) != 1 or statistic is None:
         return score
-    key = f"{statistic}_ns"
-    score.clean_ns = statistics.median(without[key] for without, _ in pairs)
-    score.truth_ns = statistics.median(faulty[key] - without[key] for without, faulty in pairs)
-    score.noise_ns = statistics_of.error_of_difference(noise[statistic], len(pairs))
-    score.noise_ns = max(score.noise_ns, _scatter_of_differences(pairs, key))
+    faulty_ns = [faulty[f"{statistic}_ns"] for _, faulty in pairs]
+    score.clean_ns = baseline.step_ns[statistic]
+    score.truth_ns = statistics.median(faulty_ns) - score.clean_ns
+    score.noise_ns = _noise_of_difference(faulty_ns, baseline.deviation_ns[statistic],
+                                          baseline.runs)
     score.claimed_ns = _median_of(claimed_ns(facts[0], faulty) for _, faulty in pairs)
     score.predicted_ns = _median_of(predicted_ns(facts[0], faulty) for _, faulty in pairs)
     return score
 
 
-def _scatter_of_differences(pairs, key):
-    """The same error by the pairs themselves: a fault may make a run noisier than a clean one."""
-    if len(pairs) < 3:
-        return 0.0
-    deviation = statistics_of.robust_deviation([f[key] - w[key] for w, f in pairs])
-    return statistics_of.error_of_median(deviation, len(pairs))
+def _noise_of_difference(faulty_ns, deviation_ns, clean_runs):
+    """Half of the 95 % interval of the difference of the medians. Runs with the fault scatter as
+    clean ones do, or more: by themselves, where there are enough of them."""
+    of_faulty = deviation_ns
+    if len(faulty_ns) >= FEWEST_FOR_SCATTER:
+        of_faulty = max(of_faulty, statistics_of.robust_deviation(faulty_ns))
+    return math.hypot(statistics_of.error_of_median(of_faulty, len(faulty_ns)),
+                      statistics_of.error_of_median(deviation_ns, clean_runs))
 
 
 def _median_of(values):

@@ -26,11 +26,6 @@ def robust_deviation(values):
 
 
 def error_of_median(deviation, count):
-    """Half of the 95 % interval of the median of so many values that scatter so much. A median
-    scatters 1.2533 times as much as a mean does."""
-    return Z95 * 1.2533 * deviation / math.sqrt(count)
-
-
-def error_of_difference(deviation, pairs):
-    """The same of the median difference of so many pairs of runs, each of which scatters so."""
-    return error_of_median(deviation * math.sqrt(2), pairs)
+    """Half of the 95 % interval of the median of so many values that scatter so much. A median of
+    many scatters 1.2533 times as much as a mean does; of one or two it is the mean."""
+    return Z95 * (1 if count <= 2 else 1.2533) * deviation / math.sqrt(count)

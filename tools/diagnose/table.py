@@ -1,5 +1,6 @@
 """The scoreboard as Markdown, from the runs that were measured."""
 import collections
+import math
 
 import score
 import statistics_of
@@ -20,22 +21,22 @@ def pairs_by_case(runs):
 
 
 def score_all(runs, declared):
-    """(CaseScore of each case, in the order in which they were measured; all clean runs)."""
-    clean = [run for run in runs if not run["with_faults"]]
-    noise = score.noise_by_baseline(clean)
+    """(CaseScore of each case, in the order in which they were measured; {name: Baseline})."""
+    baselines = score.baselines(run for run in runs if not run["with_faults"])
     scores = [
-        score.score_case(pairs, of_run(pairs[0][0], declared), noise[pairs[0][0]["baseline"]])
+        score.score_case(pairs, of_run(pairs[0][0], declared), baselines[pairs[0][0]["baseline"]])
         for pairs in pairs_by_case(runs).values()
     ]
-    return scores, clean
+    return scores, baselines
 
 
 def markdown(runs, declared):
     """Summary and table; the text around them is docs/diagnosis.md's own."""
-    scores, clean = score_all(runs, declared)
+    scores, baselines = score_all(runs, declared)
+    clean = [run for run in runs if not run["with_faults"]]
     right = sum(score.is_clean_run_right(run, of_run(run, declared)) for run in clean)
     return "\n".join(
-        [*_summary(scores, len(clean), right), "", *_noise(clean), "", *_rows(scores), "",
+        [*_summary(scores, len(clean), right), "", *_noise(baselines), "", *_rows(scores), "",
          *_misses(scores), *_false_alarms(clean, declared)]
     ).rstrip() + "\n"
 
@@ -72,20 +73,17 @@ def _share(what, hits, trials):
     return f"| {what} | {hits} of {trials} | {share} |"
 
 
-def _noise(clean):
+def _noise(baselines):
     """What two equal runs differ by: nothing finer can be measured here."""
     lines = ["| without a fault | runs | median step, ms | scatter | mean step, ms | scatter |",
              "|---|---|---|---|---|---|"]
-    by_baseline = collections.defaultdict(list)
-    for run in clean:
-        by_baseline[run["baseline"]].append(run)
-    for baseline, runs in sorted(by_baseline.items()):
-        cells = [f"`{baseline}`", str(len(runs))]
-        for key in ("median_ns", "mean_ns"):
-            values = [run[key] for run in runs]
-            middle = sorted(values)[len(values) // 2]
-            deviation = statistics_of.robust_deviation(values)
-            cells += [_ms(middle), f"{deviation / middle:.1%}".replace("%", " %")]
+    for name, baseline in sorted(baselines.items()):
+        cells = [f"`{name}`", str(baseline.runs)]
+        for key in score.STATISTICS:
+            share = baseline.deviation_ns[key] / baseline.step_ns[key]
+            scatter = f"{share:.1%}".replace("%", " %") if math.isfinite(share) else "unknown"
+            cells += [_ms(baseline.step_ns[key]),
+                      scatter if baseline.is_scatter_known else f"({scatter})"]
         lines.append("| " + " | ".join(cells) + " |")
     return lines
 
@@ -136,4 +134,4 @@ def _false_alarms(clean, declared):
 
 
 def _ms(ns):
-    return f"{ns / 1e6:.2f}"
+    return f"{ns / 1e6:.2f}" if math.isfinite(ns) else "unknown"
