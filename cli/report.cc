@@ -58,10 +58,9 @@ Result<bool> IsPartial(const std::string& analysis, int64_t max_loss) {
   TUTTI_ASSIGN_OR_RETURN(const analyzer::Losses losses, analyzer::ReadLosses(analysis));
   const int64_t files = std::max(losses.ranks_missing, losses.files_unreadable);
   if (files == 0 && losses.events_lost <= max_loss) return false;
-  Complain("--strict: " + std::to_string(losses.ranks_missing) + " ranks missing, " +
-           std::to_string(losses.files_unreadable) + " files unreadable, " +
-           std::to_string(losses.events_lost) + " events lost (--max-loss " +
-           std::to_string(max_loss) + ")");
+  Complain("--strict: ranks missing: " + std::to_string(losses.ranks_missing) +
+           ", files unreadable: " + std::to_string(losses.files_unreadable) + ", events lost: " +
+           std::to_string(losses.events_lost) + " (--max-loss " + std::to_string(max_loss) + ")");
   return true;
 }
 

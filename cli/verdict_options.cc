@@ -46,9 +46,10 @@ bool IsPartial(const std::vector<cmp::NamedComparison>& comparisons, int64_t max
     for (const auto* arm : {&one.comparison.base, &one.comparison.fresh}) {
       for (const cmp::Launch& launch : *arm) {
         if (launch.ranks_missing == 0 && launch.events_lost <= max_loss) continue;
-        Complain("--strict: " + launch.name + ": " + std::to_string(launch.ranks_missing) +
-                 " ranks missing, " + std::to_string(launch.events_lost) +
-                 " events lost (--max-loss " + std::to_string(max_loss) + ")");
+        Complain("--strict: " + launch.name +
+                 ": ranks missing: " + std::to_string(launch.ranks_missing) +
+                 ", events lost: " + std::to_string(launch.events_lost) + " (--max-loss " +
+                 std::to_string(max_loss) + ")");
         partial = true;
       }
     }

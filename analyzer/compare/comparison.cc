@@ -230,9 +230,11 @@ Status Admit(Comparison& comparison) {
                                 " hold the very same steps: one launch counts once");
   }
   if (comparison.forced.empty() || comparison.options.force) return OkStatus();
-  std::string text = "these runs can't be compared:";
-  for (const std::string& obstacle : comparison.forced) text += "\n  " + obstacle;
-  return UsageError(text + "\n  (--force compares them all the same)");
+  std::string text;
+  for (const std::string& obstacle : comparison.forced) {
+    text += (text.empty() ? ": " : "; ") + obstacle;
+  }
+  return UsageError("these runs can't be compared unless by --force" + text);
 }
 
 }  // namespace

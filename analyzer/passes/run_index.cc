@@ -377,9 +377,9 @@ Status WriteFileIssues(RunContext& context, const std::vector<FileFacts>& all) {
   for (const FileFacts& facts : all) {
     const schema::InputFileRow& file = facts.file;
     if (file.state == "unreadable") {
-      TUTTI_RETURN_IF_ERROR(
-          context.AddIssue(Issue("error", "file_unreadable", 1, file.path + ": " + file.note,
-                                 "try `tutti record --salvage`, or record again")));
+      TUTTI_RETURN_IF_ERROR(context.AddIssue(
+          Issue("error", "file_unreadable", 1, file.path + ": " + file.note,
+                "look at it where it was recorded, with the tutti that recorded it")));
     } else if (file.is_used == 0) {
       TUTTI_RETURN_IF_ERROR(context.AddIssue(
           Issue("notice", "file_unused", 1, file.path + " is left out: " + file.note, "")));

@@ -14,6 +14,7 @@ import unittest
 
 TUTTI = os.environ["TUTTI"]
 WORKLOAD = os.environ["TUTTI_WORKLOAD"]
+DASHBOARD = pathlib.Path(__file__).parents[2] / "samples/grafana/live.json"
 STEPS = 1_000_000  # it is ended once it has been seen
 
 
@@ -146,6 +147,20 @@ class LiveTest(unittest.TestCase):
             self.assertTrue((folder / "run/rank-00000.sqlite").exists(), errors)
             for connection in held:
                 connection.close()
+
+    def test_the_dashboard_shows_all_that_is_told_and_nothing_else(self):
+        expressions = [target["expr"] for panel in json.loads(DASHBOARD.read_text())["panels"]
+                       for target in panel["targets"]]
+        shown = set(re.findall(r"\btutti_\w+", " ".join(expressions)))
+        with tempfile.TemporaryDirectory() as scratch:
+            with self.record(pathlib.Path(scratch), "--live", "--metrics-port", "0",
+                             "--metrics-every", "100ms") as job:
+                port = self.port_of(job)
+                self.until_steps(port, 0)
+                _, _, text = self.scrape(port)
+                job.send_signal(signal.SIGTERM)
+                job.communicate()
+        self.assertEqual(shown, {name for name, _ in samples(text)})
 
     def test_a_port_that_is_taken_is_said_and_harms_nothing(self):
         with tempfile.TemporaryDirectory() as scratch, socket.socket() as other:
