@@ -67,6 +67,18 @@ struct Found {
   size_t named_unreadable = 0;
 };
 
+// Of a path at which nothing can be had, for the reason `error`.
+std::string WhyNotThere(const fs::path& path, const std::error_code& error) {
+  std::error_code ignored;
+  if (fs::is_symlink(path, ignored)) {
+    return path.string() + ": a symbolic link that leads to no file; copy the file itself here";
+  }
+  if (error && error != std::errc::no_such_file_or_directory) {
+    return path.string() + ": " + error.message();
+  }
+  return path.string() + ": there is no such file or directory";
+}
+
 void AddDirectory(const fs::path& directory, int depth, Found& found) {
   std::error_code error;
   fs::directory_iterator entries(directory, error);
@@ -77,13 +89,21 @@ void AddDirectory(const fs::path& directory, int depth, Found& found) {
   for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
     const fs::directory_entry& entry = *entries;
     std::error_code ignored;
+    std::error_code failed;
     if (entry.path().filename().string().starts_with('.')) continue;
-    if (entry.is_directory(ignored) && !entry.is_symlink(ignored) && depth < kDeepest) {
+    const bool is_folder = entry.is_directory(ignored) && !entry.is_symlink(ignored);
+    if (is_folder && depth < kDeepest) {
       AddDirectory(entry.path(), depth + 1, found);
+    } else if (is_folder) {
+      found.unreadable.push_back(entry.path().string() + ": more than " + std::to_string(kDeepest) +
+                                 " folders deep, left out; import it by its own name");
     } else if (entry.is_regular_file(ignored)) {
       found.paths.push_back(entry.path().string());
+    } else if (!fs::exists(entry.status(failed))) {  // it may have been a rank's
+      found.unreadable.push_back(WhyNotThere(entry.path(), failed));
     }
   }
+  if (error) found.unreadable.push_back(directory.string() + ": " + error.message());
 }
 
 // A file that was named twice, or is also in a directory that was named, counts once; under its
@@ -104,7 +124,7 @@ void RemoveRepeated(std::vector<std::string>& paths) {
 Status AddPath(const std::string& path, Found& found) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) return NotFoundError(path + ": there is no such file or directory");
+  if (!fs::exists(status)) return NotFoundError(WhyNotThere(path, error));
   if (fs::is_directory(status)) {
     AddDirectory(path, 0, found);
   } else if (fs::is_regular_file(status)) {

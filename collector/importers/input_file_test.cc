@@ -50,6 +50,35 @@ TEST(ListInputs, LooksIntoDirectoriesButNotAtHiddenFilesOrLinkedDirectories) {
             (std::vector<std::string>{"link.json", "deep.json"}));
 }
 
+// A rank's file may be missing because of it.
+TEST(ListInputs, SaysWhichLinksLeadNowhere) {
+  const Scratch scratch;
+  Write(scratch.Path("x/a.json"), "{}");
+  fs::create_symlink("nowhere.json", scratch.Path("x/dangling.json"));
+  fs::create_symlink("b.json", scratch.Path("x/c.json"));
+  fs::create_symlink("c.json", scratch.Path("x/b.json"));
+  const auto list = *ListInputs({scratch.Path("x")});
+  ASSERT_EQ(list.unreadable.size(), 3U);
+  for (const std::string& line : list.unreadable) {
+    EXPECT_NE(line.find(": a symbolic link that leads to no file"), std::string::npos) << line;
+  }
+  EXPECT_EQ(list.named_unreadable, 0U);
+  const auto named = ListInputs({scratch.Path("x/dangling.json")});
+  EXPECT_NE(named.status().message().find("dangling.json: a symbolic link"), std::string::npos);
+}
+
+TEST(ListInputs, SaysWhatLiesTooDeep) {
+  const Scratch scratch;
+  std::string deep = scratch.Path("x");
+  for (int i = 0; i < 18; ++i) deep += "/d";
+  Write(scratch.Path("x/a.json"), "{}");
+  Write(deep + "/b.json", "{}");
+  const auto list = *ListInputs({scratch.Path("x")});
+  EXPECT_EQ(Names(list), std::vector<std::string>{"a.json"});
+  ASSERT_EQ(list.unreadable.size(), 1U);
+  EXPECT_NE(list.unreadable[0].find("folders deep, left out"), std::string::npos);
+}
+
 TEST(ListInputs, CountsAFileOnceHoweverOftenItIsNamed) {
   const Scratch scratch;
   Write(scratch.Path("a.json"), "{}");
