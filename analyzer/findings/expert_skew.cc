@@ -9,7 +9,7 @@
 #include <map>
 
 #include "analyzer/findings/rule.h"
-#include "schema/database.h"
+#include "schema/trace_file.h"
 
 namespace tutti::analyzer {
 namespace {
@@ -50,7 +50,8 @@ Status AddPayloads(RunContext& context, const schema::RankRow& rank, Payloads& p
   }
   if (collective_of.empty()) return OkStatus();
   const TraceFile& file = context.files().traces[static_cast<size_t>(rank.input_file_id)];
-  TUTTI_ASSIGN_OR_RETURN(schema::Database database, schema::Database::OpenReadOnly(file.path));
+  TUTTI_ASSIGN_OR_RETURN(schema::Database database,
+                         schema::OpenRankFile(file.path, {.quick_check = false}));
   TUTTI_ASSIGN_OR_RETURN(
       schema::Statement sources,
       database.Prepare("SELECT id, bytes FROM collective_source WHERE bytes IS NOT NULL"));

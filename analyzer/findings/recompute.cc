@@ -11,7 +11,7 @@
 
 #include "analyzer/findings/rule.h"
 #include "common/interval.h"
-#include "schema/database.h"
+#include "schema/trace_file.h"
 
 namespace tutti::analyzer {
 namespace {
@@ -38,7 +38,8 @@ Result<Spans> ReadForwardInBackward(RunContext& context, const schema::RankRow& 
                                                    "WHERE rank = ?1 ORDER BY step", rank.rank));
   if (backwards.empty()) return spans;
   const TraceFile& file = context.files().traces[static_cast<size_t>(rank.input_file_id)];
-  TUTTI_ASSIGN_OR_RETURN(schema::Database database, schema::Database::OpenReadOnly(file.path));
+  TUTTI_ASSIGN_OR_RETURN(schema::Database database,
+                         schema::OpenRankFile(file.path, {.quick_check = false}));
   TUTTI_ASSIGN_OR_RETURN(
       schema::Statement statement,
       database.Prepare("SELECT begin_ns, end_ns, tid, scope = 1 FROM cpu_op"

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "analyzer/findings/rule.h"
-#include "schema/database.h"
+#include "schema/trace_file.h"
 
 namespace tutti::analyzer {
 namespace {
@@ -53,7 +53,7 @@ std::string ThrottleOf(const RunContext& context, int64_t rank) {
   std::vector<std::pair<int64_t, int64_t>> reasons;
   for (const TraceFile& file : context.files().traces) {
     if (file.rank != rank) continue;
-    auto trace = schema::Database::OpenReadOnly(file.path);
+    auto trace = schema::OpenRankFile(file.path, {.quick_check = false});
     if (!trace.ok()) continue;
     auto rows = trace->Prepare(
         "SELECT CAST(value AS INTEGER), count(*) FROM counter_sample WHERE counter_id IN"

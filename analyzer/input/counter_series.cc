@@ -2,14 +2,15 @@
 
 #include <algorithm>
 
-#include "schema/database.h"
+#include "schema/trace_file.h"
 
 namespace tutti::analyzer {
 
 Result<std::vector<CounterPoint>> ReadCounter(RunContext& context, const schema::RankRow& rank,
                                               const std::string& name) {
   const TraceFile& file = context.files().traces[static_cast<size_t>(rank.input_file_id)];
-  TUTTI_ASSIGN_OR_RETURN(schema::Database database, schema::Database::OpenReadOnly(file.path));
+  TUTTI_ASSIGN_OR_RETURN(schema::Database database,
+                         schema::OpenRankFile(file.path, {.quick_check = false}));
   TUTTI_ASSIGN_OR_RETURN(schema::Statement statement,
                          database.Prepare("SELECT s.time_ns, CAST(s.value AS REAL)"
                                           " FROM counter_sample AS s JOIN counter AS c"

@@ -84,6 +84,20 @@ class EndedCalls {
     return 0;
   }
 
+  // How long of `exchange` is not spent waiting for what it handed in; nothing if that has not
+  // ended in it, or hardly later.
+  std::optional<int64_t> BesideWait(Interval exchange) {
+    while (next_ < calls_.size() && calls_[next_].time.end_ns <= exchange.end_ns) ++next_;
+    if (next_ < calls_.size() && HandedInBy(exchange, calls_[next_]) &&
+        EndsLate(calls_[next_], {EnqueueNs(calls_[next_]), exchange.end_ns})) {
+      ++next_;
+    }
+    if (next_ == first_ || !HandedInBy(exchange, calls_[next_ - 1])) return std::nullopt;
+    const Call& last = calls_[next_ - 1];
+    return EnqueueNs(last) - exchange.begin_ns +
+           std::max<int64_t>(exchange.end_ns - last.time.end_ns, 0);
+  }
+
   // `event` waits for all of them.
   void Wait(EventGraph::Id event, TimeKind kind, RankLabels& labels) {
     for (; first_ < next_; ++first_) labels.AddEdge(event, calls_[first_].events.end, 0, kind);
@@ -94,10 +108,17 @@ class EndedCalls {
     return ended_ns - pause.begin_ns > pause.end_ns - ended_ns;
   }
 
+  static int64_t EnqueueNs(const Call& call) {
+    return call.enqueue_ns.value_or(call.time.begin_ns);
+  }
+
+  static bool HandedInBy(Interval exchange, const Call& call) {
+    return EnqueueNs(call) >= exchange.begin_ns && EnqueueNs(call) < exchange.end_ns;
+  }
+
   static bool EndsLate(const Call& call, Interval pause) {
     const int64_t late_ns = call.time.end_ns - pause.end_ns;
-    return call.enqueue_ns.value_or(call.time.begin_ns) <= pause.begin_ns &&
-           late_ns <= pause.length_ns() / kLateEndShare;
+    return EnqueueNs(call) <= pause.begin_ns && late_ns <= pause.length_ns() / kLateEndShare;
   }
 
   std::vector<Call>& calls_;
@@ -139,6 +160,12 @@ void LinkWaits(std::vector<Call>& calls, const std::vector<ItemEvents>& items, R
       if (const auto rest = ended.AfterWait(time)) {
         own_ns = *rest;
         ended.Wait(items[i].end, TimeKind::kSync, labels);
+      }
+    }
+    if (items[i].item.kind == HostItem::Kind::kExchange) {
+      if (const auto rest = ended.BesideWait(time)) {
+        own_ns = *rest;
+        ended.Wait(items[i].end, TimeKind::kHost, labels);
       }
     }
     LinkDuration(items[i], own_ns, KindOfItem(items[i].item, communication), labels);

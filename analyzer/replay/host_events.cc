@@ -12,6 +12,7 @@ TimeKind KindOf(HostItem::Kind kind) {
     case HostItem::Kind::kBlocked:
       return TimeKind::kSync;
     case HostItem::Kind::kHandOver:
+    case HostItem::Kind::kExchange:
     case HostItem::Kind::kStepEnd:
       break;
   }

@@ -90,6 +90,12 @@ Result<std::map<int64_t, HostTrack>> InputWaits(RankTrace& trace, const std::set
   return by_thread;
 }
 
+Kind KindOf(OpRole role, int64_t scope) {
+  if (role == OpRole::kCompute) return Kind::kCompute;
+  if (role != OpRole::kHandOver) return Kind::kBlocked;
+  return scope == kScopeUser ? Kind::kExchange : Kind::kHandOver;
+}
+
 // Operators of CPU ranks.
 Status AddOperators(RankTrace& trace, const std::set<int64_t>& training, Interval range,
                     std::map<int64_t, HostTrack>& by_thread) {
@@ -101,10 +107,8 @@ Status AddOperators(RankTrace& trace, const std::set<int64_t>& training, Interva
     const auto [known, is_new] = roles.emplace(op.name_id * 256 + op.scope, OpRole::kRange);
     if (is_new) known->second = RoleOfOp(trace.Text(op.name_id), op.scope);
     if (known->second == OpRole::kRange) continue;
-    const Kind kind = known->second == OpRole::kCompute    ? Kind::kCompute
-                      : known->second == OpRole::kHandOver ? Kind::kHandOver
-                                                           : Kind::kBlocked;
-    by_thread[op.tid].push_back({kind, {op.begin_ns, op.end_ns}, op.name_id});
+    by_thread[op.tid].push_back(
+        {KindOf(known->second, op.scope), {op.begin_ns, op.end_ns}, op.name_id});
   }
   return OkStatus();
 }

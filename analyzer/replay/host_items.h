@@ -23,6 +23,7 @@ struct HostItem {
   enum class Kind : uint8_t {
     kCompute,   // an operator of a rank that computes on the CPU
     kHandOver,  // hands work to the communication backend
+    kExchange,  // does, and may wait for it: a range of the program (fully_shard's)
     kLaunch,    // a call that launches work on a GPU
     kInput,     // waits for a batch
     kBlocked,   // waits for the device, or for a collective

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "analyzer/metrics/names.h"
 #include "analyzer/replay/whatif.h"
 #include "analyzer/testing/derived.h"
 
@@ -38,7 +39,8 @@ struct CpuJob {
   int64_t input[2] = {100, 100};
   int64_t compute[2] = {300, 400};
   int64_t transfer = 100;
-  int64_t late_end = 0;  // Gloo's thread of rank 0 notes the end so much later
+  bool in_range = false;  // fully_shard's, around a collective and its wait
+  int64_t late_end = 0;   // Gloo's thread of rank 0 notes the end so much later
 
   int64_t Period() const {
     return std::max(input[0] + compute[0], input[1] + compute[1]) + 2 + transfer + 2 + 100 + 10;
@@ -53,6 +55,9 @@ struct CpuJob {
         trace.DataWait(t, t + input[rank], 0).Op("aten::mm", t + input[rank], t + ready);
         trace.AllReduce(step, t + ready, t + ready + 2, t + done + (rank == 0 ? late_end : 0),
                         4096);
+        if (in_range) {
+          trace.Op("FSDP::all_gather (0)", t + ready, t + done + 2, testing::kMainTid, kScopeUser);
+        }
         trace.Op("aten::add_", t + done + 2, t + done + 102);
         trace.Step(step, t, t + Period());
       }
@@ -136,6 +141,22 @@ TEST(Replay, AWaitIsOneThoughItsEndIsNotedLate) {
   CpuJob no_straggler = job;
   no_straggler.compute[1] = job.compute[0];
   // 44 us of one step, see above; 500 in each if the wait is taken for host time.
+  EXPECT_LE(std::abs(StepNs(*model, {"rank-at-median=1"}) - no_straggler.Period() * 1000), 2000);
+}
+
+// us       0        400              900  902
+// rank 0   [compute==)[range...........)[opt)      the range hands in and waits
+// rank 1   [compute===================)[.)[opt)
+TEST(Replay, ARangeThatHandsInAndWaitsIsNoWork) {
+  CpuJob job;
+  job.compute[1] = 800;
+  job.in_range = true;
+  RunFolder run;
+  job.Build(run);
+  const auto model = Open(run);
+  EXPECT_EQ(model->unchanged_ns(), job.Period() * 1000);
+  CpuJob no_straggler = job;
+  no_straggler.compute[1] = job.compute[0];
   EXPECT_LE(std::abs(StepNs(*model, {"rank-at-median=1"}) - no_straggler.Period() * 1000), 2000);
 }
 
