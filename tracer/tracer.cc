@@ -52,6 +52,12 @@ TUTTI_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) {
 // NCCL (NCCL_PROFILER_PLUGIN) takes the newest version that it knows.
 // NOLINTBEGIN(readability-identifier-naming): NCCL's names
 namespace nccl = tutti::tracer::nccl;
+TUTTI_EXPORT constinit const nccl::ProfilerEarly ncclProfiler_v2 = {
+    "Tutti",          &nccl::InitEarly,        &nccl::StartEventV2,
+    &nccl::StopEvent, &nccl::RecordEventState, &nccl::Finalize};
+TUTTI_EXPORT constinit const nccl::ProfilerEarly ncclProfiler_v3 = {
+    "Tutti",          &nccl::InitEarly,        &nccl::StartEventV3,
+    &nccl::StopEvent, &nccl::RecordEventState, &nccl::Finalize};
 TUTTI_EXPORT constinit const nccl::ProfilerV4 ncclProfiler_v4 = {
     "Tutti",          &nccl::InitV4,           &nccl::StartEventV4,
     &nccl::StopEvent, &nccl::RecordEventState, &nccl::Finalize};

@@ -78,7 +78,7 @@ TEST(TracerLibrary, ExportsTheDocumentedAbiOnly) {
   const std::vector<std::string> exported = Lines(defined.output);
   for (const char* wanted :
        {"InitializeInjection", "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension",
-        "ncclProfiler_v4", "ncclProfiler_v5"}) {
+        "ncclProfiler_v2", "ncclProfiler_v3", "ncclProfiler_v4", "ncclProfiler_v5"}) {
     EXPECT_EQ(std::ranges::count(exported, wanted), 1) << wanted;
   }
   for (const std::string& symbol : exported) {

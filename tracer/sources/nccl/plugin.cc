@@ -48,51 +48,115 @@ void Announce(uint64_t hash, const char* name, int nodes, int ranks, int rank) n
       .reserved = {}});
 }
 
+// Whether this process asks NCCL for events; into |mask| for which.
+bool Asks(int* mask) noexcept {
+  *mask = 0;
+  if (!Promote("ncclCommInit") || !Captures(wire::kCaptureNccl)) return false;
+  *mask = static_cast<int>(kCollective | kPointToPoint);
+  return true;
+}
+
 Result Init(void** context, uint64_t hash, int* mask, const char* name, int nodes, int ranks,
             int rank) noexcept {
   *context = nullptr;
-  *mask = 0;
-  if (!Promote("ncclCommInit") || !Captures(wire::kCaptureNccl)) return 0;
+  if (!Asks(mask)) return 0;
   Announce(hash, name, nodes, ranks, rank);
   *context = NewCommunicator(hash);
-  *mask = static_cast<int>(kCollective | kPointToPoint);
   return 0;
 }
 
-void Write(Entry& entry, const Communicator& communicator, const EventDescriptor& event,
-           bool is_collective) noexcept {
-  const auto& collective = event.collective;
-  const auto& transfer = event.point_to_point;
+// What all versions tell of a call.
+struct Call {
+  uint64_t communicator;
+  const char* function;
+  int64_t sequence;
+  uint64_t count;
+  const char* datatype;
+  const char* algorithm;
+  const char* protocol;
+  int root_or_peer;
+  uint8_t channels;
+};
+
+constexpr int64_t kNoSequence = -1;  // of transfers
+
+void Write(Entry& entry, const Call& call, bool is_collective) noexcept {
   entry.Emit(wire::NcclCallRecord{
-      .header =
-          HeaderOf(wire::RecordKind::kNcclCall,
-                   InternOptional(entry, is_collective ? collective.function : transfer.function)),
+      .header = HeaderOf(wire::RecordKind::kNcclCall, InternOptional(entry, call.function)),
       .ticks = entry.Now(),
-      .communicator = communicator.hash,
-      .sequence = is_collective ? static_cast<int64_t>(collective.sequence) : -1,
-      .count = is_collective ? collective.count : transfer.count,
-      .datatype = InternOptional(entry, is_collective ? collective.datatype : transfer.datatype),
-      .algorithm = is_collective ? InternOptional(entry, collective.algorithm) : 0,
-      .protocol = is_collective ? InternOptional(entry, collective.protocol) : 0,
-      .root_or_peer = is_collective ? collective.root : transfer.peer,
-      .channels = is_collective ? collective.channels : transfer.channels,
+      .communicator = call.communicator,
+      .sequence = call.sequence,
+      .count = call.count,
+      .datatype = InternOptional(entry, call.datatype),
+      .algorithm = InternOptional(entry, call.algorithm),
+      .protocol = InternOptional(entry, call.protocol),
+      .root_or_peer = call.root_or_peer,
+      .channels = call.channels,
       .is_collective = is_collective,
       .reserved0 = {},
       .reserved1 = 0});
 }
 
+Call CallOf(const Communicator& communicator, const EventDescriptor& event,
+            bool is_collective) noexcept {
+  const uint64_t hash = communicator.hash;
+  if (is_collective) {
+    const auto& call = event.collective;
+    return {hash,          call.function, static_cast<int64_t>(call.sequence),
+            call.count,    call.datatype, call.algorithm,
+            call.protocol, call.root,     call.channels};
+  }
+  const auto& call = event.point_to_point;
+  return {hash,    call.function, kNoSequence, call.count,   call.datatype,
+          nullptr, nullptr,       call.peer,   call.channels};
+}
+
+// How many channels a call may use isn't how many it does: these are left open.
+Call CallOf(const EarlyEventDescriptor& event, const EarlyChoice& choice,
+            bool is_collective) noexcept {
+  if (is_collective) {
+    const auto& call = event.collective;
+    return {call.hash,       call.function, static_cast<int64_t>(call.sequence),
+            call.count,      call.datatype, choice.algorithm,
+            choice.protocol, call.root,     0};
+  }
+  const auto& call = event.point_to_point;
+  return {call.hash, call.function, kNoSequence, call.count, call.datatype,
+          nullptr,   nullptr,       call.peer,   0};
+}
+
+bool IsCall(uint64_t type) noexcept { return type == kCollective || type == kPointToPoint; }
+
 Result StartEvent(void* context, void** handle, const EventDescriptor* event,
                   uint64_t type) noexcept {
   if (handle != nullptr) *handle = nullptr;
-  if (context == nullptr || event == nullptr || (type != kCollective && type != kPointToPoint)) {
-    return 0;
-  }
+  if (context == nullptr || event == nullptr || !IsCall(type)) return 0;
   Entry entry(wire::kCaptureNccl);
-  if (entry) Write(entry, *static_cast<Communicator*>(context), *event, type == kCollective);
+  if (!entry) return 0;
+  const bool is_collective = type == kCollective;
+  Write(entry, CallOf(*static_cast<Communicator*>(context), *event, is_collective), is_collective);
+  return 0;
+}
+
+Result StartEarlyEvent(void* context, void** handle, const EarlyEventDescriptor* event,
+                       int version) noexcept {
+  if (handle != nullptr) *handle = nullptr;
+  if (context == nullptr || event == nullptr || !IsCall(event->type)) return 0;
+  Entry entry(wire::kCaptureNccl);
+  if (!entry) return 0;
+  const bool is_collective = event->type == kCollective;
+  const auto& choice = version == 2 ? event->collective.v2.choice : event->collective.v3;
+  Write(entry, CallOf(*event, choice, is_collective), is_collective);
   return 0;
 }
 
 }  // namespace
+
+Result InitEarly(void** context, int* mask) {
+  static constinit char asked = 0;  // only that it isn't null matters
+  *context = Asks(mask) ? &asked : nullptr;
+  return 0;
+}
 
 Result InitV4(void** context, int* mask, const char* name, uint64_t hash, int nodes, int ranks,
               int rank, Log) {
@@ -102,6 +166,14 @@ Result InitV4(void** context, int* mask, const char* name, uint64_t hash, int no
 Result InitV5(void** context, uint64_t hash, int* mask, const char* name, int nodes, int ranks,
               int rank, Log) {
   return Init(context, hash, mask, name, nodes, ranks, rank);
+}
+
+Result StartEventV2(void* context, void** handle, EarlyEventDescriptor* event) {
+  return StartEarlyEvent(context, handle, event, 2);
+}
+
+Result StartEventV3(void* context, void** handle, EarlyEventDescriptor* event) {
+  return StartEarlyEvent(context, handle, event, 3);
 }
 
 Result StartEventV4(void* context, void** handle, EventDescriptor* event) {

@@ -10,12 +10,15 @@
 
 namespace tutti::tracer::nccl {
 
-// The functions of the two versions' tables; all return success. A process that is not traced, or
+// The functions of the versions' tables; all return success. A process that is not traced, or
 // not for NCCL, asks for no events.
+Result InitEarly(void** context, int* mask);
 Result InitV4(void** context, int* mask, const char* name, uint64_t hash, int nodes, int ranks,
               int rank, Log log);
 Result InitV5(void** context, uint64_t hash, int* mask, const char* name, int nodes, int ranks,
               int rank, Log log);
+Result StartEventV2(void* context, void** handle, EarlyEventDescriptor* event);
+Result StartEventV3(void* context, void** handle, EarlyEventDescriptor* event);
 Result StartEventV4(void* context, void** handle, EventDescriptor* event);
 Result StartEventV5(void* context, void** handle, EventDescriptor* event);
 Result StopEvent(void* handle);

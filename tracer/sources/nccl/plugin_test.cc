@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -105,6 +107,74 @@ TEST_F(PluginTest, CollectivesOfBothVersions) {
   EXPECT_EQ(calls[0].is_collective, 1);
   EXPECT_EQ(calls[1].communicator, 0x1234U);
   EXPECT_EQ(calls[1].sequence, 8);
+}
+
+// NCCL 2.24 to 2.26, as the bytes that NCCL lays down: the offsets are of its headers.
+TEST_F(PluginTest, CallsOfEarlyVersions) {
+  ListenAs(wire::WelcomeStatus::kAccepted);
+  void* context = nullptr;
+  EXPECT_EQ(InitEarly(&context, &mask_), 0);
+  ASSERT_NE(context, nullptr);
+  EXPECT_EQ(mask_, 2 | 4);
+  for (const int version : {2, 3}) {
+    alignas(8) std::array<std::byte, 128> bytes{};
+    const auto put = [&bytes](size_t at, auto value) {
+      std::memcpy(bytes.data() + at, &value, sizeof(value));
+    };
+    const size_t choice = version == 2 ? 104 : 96;
+    put(0, uint8_t{2});
+    put(16, 5);
+    put(24, "tp");
+    put(32, uint64_t{0xfeed});
+    put(40, static_cast<uint64_t>(version));
+    put(48, "Broadcast");
+    put(72, size_t{2048});
+    put(80, 3);
+    put(88, "ncclBfloat16");
+    if (version == 2) put(96, size_t{4096});  // bytes of traffic
+    put(choice, uint8_t{24});
+    put(choice + 8, "TREE");
+    put(choice + 16, "SIMPLE");
+    auto* const event = reinterpret_cast<EarlyEventDescriptor*>(bytes.data());
+    void* handle = &context;
+    EXPECT_EQ((version == 2 ? StartEventV2 : StartEventV3)(context, &handle, event), 0);
+    EXPECT_EQ(handle, nullptr);
+  }
+  alignas(8) std::array<std::byte, 128> bytes{};
+  auto* const event = reinterpret_cast<EarlyEventDescriptor*>(bytes.data());
+  event->type = kPointToPoint;
+  event->point_to_point = {"tp", 0xfeed, "Recv", nullptr, "ncclInt8", 9, 1};
+  EXPECT_EQ(StartEventV3(context, nullptr, event), 0);
+  event->type = kProxyOp;
+  EXPECT_EQ(StartEventV3(context, nullptr, event), 0);
+  EXPECT_EQ(StartEventV3(nullptr, nullptr, event), 0);
+  EXPECT_EQ(StartEventV2(context, nullptr, nullptr), 0);
+  const auto calls = Calls();
+  ASSERT_EQ(calls.size(), 3U);
+  for (const size_t at : {0U, 1U}) {
+    EXPECT_EQ(reader().String(calls[at].header.name), "Broadcast");
+    EXPECT_EQ(calls[at].communicator, 0xfeedU);
+    EXPECT_EQ(calls[at].sequence, at == 0 ? 2 : 3);
+    EXPECT_EQ(calls[at].count, 2048U);
+    EXPECT_EQ(calls[at].root_or_peer, 3);
+    EXPECT_EQ(reader().String(calls[at].datatype), "ncclBfloat16");
+    EXPECT_EQ(reader().String(calls[at].algorithm), "TREE");
+    EXPECT_EQ(reader().String(calls[at].protocol), "SIMPLE");
+    EXPECT_EQ(calls[at].channels, 0);  // 24 are what it may use
+  }
+  EXPECT_EQ(reader().String(calls[2].header.name), "Recv");
+  EXPECT_EQ(calls[2].communicator, 0xfeedU);
+  EXPECT_EQ(calls[2].sequence, -1);
+  EXPECT_EQ(calls[2].root_or_peer, 1);
+  EXPECT_EQ(calls[2].is_collective, 0);
+}
+
+TEST_F(PluginTest, WhoIsNotTracedIsAskedForNothingByEarlyVersions) {
+  ListenAs(wire::WelcomeStatus::kNotSelected);
+  void* context = &mask_;
+  EXPECT_EQ(InitEarly(&context, &mask_), 0);
+  EXPECT_EQ(context, nullptr);
+  EXPECT_EQ(mask_, 0);
 }
 
 TEST_F(PluginTest, Transfers) {
