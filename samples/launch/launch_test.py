@@ -3,6 +3,7 @@ recorded. TUTTI names the command, WORKLOADS the folder of mnist_mlp."""
 import os
 import pathlib
 import re
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -17,6 +18,10 @@ TUTTI = pathlib.Path(os.environ["TUTTI"])
 TRAIN = str(pathlib.Path(os.environ["WORKLOADS"], "mnist_mlp"))
 # What a launcher around this test, or the test of another, may have set.
 LAUNCHER = re.compile(r"^(RANK|WORLD_SIZE|LOCAL_|MASTER_|SLURM_|OMPI_|PMI|TORCHELASTIC_|TUTTI_)")
+REAL_MPIRUN = shutil.which("mpirun")
+# It starts nothing for root, nor more ranks than it counts cores, unless told to.
+OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+            "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 
 # Starts its command once a task with what Slurm tells it, on two nodes.
 SRUN = """
@@ -113,6 +118,22 @@ class LaunchTest(unittest.TestCase):
                      HERE / "rank_env.sh", TRAIN, "--steps", "12"],
                     MASTER_PORT=str(local_ranks.free_port()))
         self.check_ranks(self.folder / "runs/one", 2, "RANK")
+
+    @unittest.skipUnless(REAL_MPIRUN, "Open MPI is not installed")
+    def test_mpirun_of_open_mpi(self):
+        """Not played: below one recorder, above a recorder each, and with ranks that ask nobody."""
+        (self.programs / "mpirun").unlink()
+        port = local_ranks.free_port
+        for name, command, variable in (
+                ("one", ["tutti", "record", "-o", "runs/one", "--", REAL_MPIRUN, "-np", "2",
+                         HERE / "rank_env.sh", TRAIN], "RANK"),
+                ("each", [HERE / "train_mpirun.sh", "2", "runs/each", TRAIN], "RANK"),
+                ("alone", ["tutti", "record", "-o", "runs/alone", "--", REAL_MPIRUN, "-np", "2",
+                           TRAIN], "OMPI_COMM_WORLD_RANK")):
+            with self.subTest(name):
+                self.run_ok([*command, "--steps", "12"], MASTER_ADDR="127.0.0.1",
+                            MASTER_PORT=str(port()), **OPEN_MPI)
+                self.check_ranks(self.folder / "runs" / name, 2, variable)
 
     def test_pods(self):
         """What the operator starts in each pod, with what it sets there."""

@@ -24,7 +24,8 @@ ANSWERS = {
     "few_workers": Answer("input_wait", scenario="no-input-wait"),
     "epoch_stall": Answer("input_wait", "mean", "no-input-wait"),
     "extra_compute": Answer("straggler", scenario="rank-at-median={rank}"),
-    "data_imbalance": Answer("data_imbalance", scenario="no-stragglers"),
+    # Without it the others would have more to do: nobody's work goes away.
+    "data_imbalance": Answer("data_imbalance", scenario="balanced"),
     "hiccups": Answer("pauses", "mean"),
     "log_pause": Answer("pauses", "mean"),
     "checkpoint_pause": Answer("checkpoints", "mean"),
@@ -58,7 +59,7 @@ class Case:
 
     faults: tuple[str, ...]  # as --inject takes them; none: it is run clean only
     workload: str = "mnist_mlp"
-    options: tuple[str, ...] = ("--steps", "60")
+    options: tuple[str, ...] = ("--steps", "120")
     ranks: int = 2
     kill_after_s: float | None = None  # the run hangs: it is killed when training has stood so long
     is_short: bool = False  # in the version for CI: large against any noise
@@ -74,17 +75,20 @@ class Case:
         return " ".join((self.workload, *self.options, f"x{self.ranks}"))
 
 
-MNIST = ("mnist_mlp", ("--steps", "60"))
+# So long that a run scatters little from the next: half of a second of training and more.
+MNIST = ("mnist_mlp", ("--steps", "120"))
 # 13 MB of gradients, nearly all of them of one layer.
 WIDE = ("mnist_mlp", ("--steps", "40", "--hidden", "4096", "--bucket-mb", "0.01"))
 # Some hundred parameters, so that how they are cut into buckets matters.
-GPT = ("gpt", ("--steps", "40"))
+GPT = ("gpt", ("--steps", "60"))
+# Batches that take long enough for their size to matter.
+GPT_LARGE = ("gpt", ("--steps", "40", "--batch", "32"))
 PIPELINE = ("pipeline", ("--steps", "40"))
 # Rows so wide that their all-to-alls take long.
 DLRM_WIDE = ("dlrm", ("--steps", "40", "--width", "256"))
-DLRM = ("dlrm", ("--steps", "40"))
+DLRM = ("dlrm", ("--steps", "60"))
 RESNET = ("resnet", ("--steps", "30"))
-ZERO = ("zero", ("--steps", "40"))
+ZERO = ("zero", ("--steps", "60"))
 TENSOR = ("tensor_parallel", ("--steps", "40"))
 
 
@@ -122,6 +126,7 @@ CASES = [
     *_cases(WIDE, ["single_bucket"]),
     *_cases(GPT, ["late_allreduce", "tiny_buckets:1B", "recompute", "slow_loader:60ms@1"]),
     *_cases(GPT, ["extra_compute:30ms@0", "needless_barrier:30", "per_parameter_optimizer"]),
+    *_cases(GPT_LARGE, ["data_imbalance:60%@1", "data_imbalance:90%@0"]),
     # Two at once: both are to be named before anything else.
     # (Not a loader's wait and compute of another rank: the shorter hides behind the longer.)
     Case(("log_pause:100ms", "extra_compute:10ms@1")),

@@ -11,6 +11,8 @@ import statistics
 import subprocess
 import time
 
+from matrix import ANSWERS
+
 RUN_LIMIT_S = 120
 FACTS = "facts.json"  # of a recorded run, beside it
 
@@ -62,17 +64,17 @@ def judge(programs, folder):
     facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
     run = folder / "run"
     report = _json(programs, "report", run)
-    whatif = _json(programs, "whatif", run) if facts["exit_status"] == 0 else {"scenarios": []}
+    truth = _truth(run)
     judged = {
         **facts,
-        "truth": _truth(run),
+        "truth": truth,
         "events_lost": report["data_quality"]["events_lost"],
         **_step_times(run),
         "findings": [
             {key: finding[key] for key in ("id", "ranks", "cost_ns", "replayed_ns", "title")}
             for finding in report["findings"]
         ],
-        "whatif": {row["scenario"]: row["saved_ns"] for row in whatif["scenarios"]},
+        "whatif": _predictions(programs, run, truth) if facts["exit_status"] == 0 else {},
     }
     # What was derived is derived again when it is judged again; kept are the rank files.
     for path in run.glob("run.sqlite*"):
@@ -119,9 +121,22 @@ def _wait_until_it_stands(log, seconds):
     raise RunFailed("the run did not come to stand")
 
 
-def _json(programs, verb, run):
+def _predictions(programs, run, truth):
+    """{scenario: ns}: what would be saved, of those that are usually asked and those that take a
+    fault of this run away."""
+    answers = _json(programs, "whatif", run)["scenarios"]
+    usual = {row["scenario"] for row in answers}
+    for fact in truth:
+        scenario = ANSWERS[fact["kind"]].scenario
+        if scenario is not None and "{rank}" not in scenario and scenario not in usual:
+            answers += _json(programs, "whatif", run, "--scenario", scenario)["scenarios"]
+    return {row["scenario"]: row["saved_ns"] for row in answers}
+
+
+def _json(programs, verb, run, *options):
     done = subprocess.run(
-        [programs.tutti, verb, "--json", run], capture_output=True, text=True, timeout=RUN_LIMIT_S
+        [programs.tutti, verb, "--json", run, *options],
+        capture_output=True, text=True, timeout=RUN_LIMIT_S
     )
     if not done.stdout.startswith("{"):
         raise RunFailed(f"tutti {verb}: {done.stderr.strip()}")
