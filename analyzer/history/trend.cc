@@ -126,9 +126,9 @@ Fit FitToTrend(const Trend* trend, const StoredLaunch& launch, const Metric& met
   const Level& level = trend->levels.back();
   fit.launches = level.end - level.begin;
   if (fit.launches < rule.enough_before) {
-    fit.remark = "only " + std::to_string(fit.launches) +
-                 (fit.launches == 1 ? " launch" : " launches") + " since the last change; " +
-                 std::to_string(rule.enough_before) + " are needed";
+    fit.remark =
+        "only " + std::to_string(fit.launches) + (fit.launches == 1 ? " launch" : " launches") +
+        " before it since the last change; " + std::to_string(rule.enough_before) + " are needed";
     return fit;
   }
   const double typical = TypicalStep(trend->launches);

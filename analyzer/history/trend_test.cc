@@ -103,7 +103,7 @@ TEST(FitToTrend, SaysWhyNothingCanBeSaid) {
   const auto trends = FindTrends(SeriesOf(Steady(9, 100, 8)), metric);
   StoredLaunch launch = SeriesOf({120})[0];
   EXPECT_EQ(FitToTrend(&trends[0], launch, metric, {}).remark,
-            "only 9 launches since the last change; 10 are needed");
+            "only 9 launches before it since the last change; 10 are needed");
   EXPECT_EQ(FitToTrend(nullptr, launch, metric, {}).remark, "the history has no such series");
   launch.epoch = "H200";
   EXPECT_NE(FitToTrend(&trends[0], launch, metric, {}).remark.find("new epoch"), std::string::npos);
