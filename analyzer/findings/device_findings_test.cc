@@ -123,6 +123,28 @@ TEST(DeviceFindings, ThePythonLineOfASynchronisationIsTold) {
             "sync_points|1");
 }
 
+// Most of a step passes in the user's own call, whatever that calls.
+TEST(DeviceFindings, ThePythonLineAtWhichAStepsTimePassesIsTold) {
+  const auto tiny = [](GpuStep& step) {
+    for (int64_t i = 0; i < 400; ++i) step.Kernel(kGemm, i * 24 + 12, i * 24 + 17, i * 24);
+  };
+  const std::string calls =
+      "INSERT INTO string VALUES (9997, 'train.py(7): main'), (9998, 'optim.py(31): update'),"
+      " (9999, 'torch/_ops.py(40): __call__');"
+      "INSERT INTO python_call (id, tid, name_id, begin_ns, end_ns, depth)"
+      " VALUES (1, 100, 9997, 0, NULL, 0);"
+      "INSERT INTO python_call (id, tid, name_id, begin_ns, end_ns, depth)"
+      " SELECT 2 * id + 10, tid, 9998, begin_ns, end_ns - 1000000, 1 FROM step;"
+      "INSERT INTO python_call (id, tid, name_id, begin_ns, end_ns, depth)"
+      " SELECT 2 * id + 11, tid, 9999, begin_ns + 1000, end_ns - 2000000, 2 FROM step;";
+  EXPECT_EQ(Find(tiny,
+                 "kind, advice LIKE '%; 9.00 ms of a step''s 10.0 ms pass at optim.py(31): "
+                 "update'",
+                 calls),
+            "tiny_kernels|1");
+  EXPECT_EQ(Find(tiny, "advice LIKE '%pass at%'"), "0");
+}
+
 TEST(DeviceFindings, AllocationsInEveryStepAreChurn) {
   const auto churn = [](GpuStep& step) {
     step.Kernel(kGemm, 12, 5000, 0);
@@ -256,16 +278,47 @@ TEST(DeviceFindings, CollectivesThatMissTheirLinkAreSlow) {
                   "INSERT OR REPLACE INTO device (id, name) VALUES (0, '" +
                       std::string(gpu) + "')");
     }
-    const std::string found =
-        Derived(run).Query("SELECT kind, cost_ns BETWEEN 4690000 AND 4710000, title FROM finding");
+    const std::string found = Derived(run).Query(
+        "SELECT kind, cost_ns BETWEEN 4690000 AND 4710000, title, confidence"
+        " FROM finding");
     if (std::string_view(gpu).find("SXM") == std::string_view::npos) {
       EXPECT_EQ(found.substr(0, 12), "exposed_comm");
     } else {
       EXPECT_EQ(found,
                 "low_bandwidth|1|collectives of 16 MiB and more among ranks 0 and 1 move 13.4 GB/s "
-                "on the bus, three quarters of the GPUs' link is 225 GB/s");
+                "on the bus, three quarters of the GPUs' link is 225 GB/s|medium");
     }
   }
+}
+
+// All-reduces of 64 MiB on GPUs of which no data sheet is known; every fifth step takes `fast_us`,
+// the others 5 ms.
+std::string FindAmongUneven(int64_t fast_us) {
+  RunFolder run;
+  for (int64_t r = 0; r < 2; ++r) {
+    TraceBuilder rank(r, 2, 1000);
+    for (int64_t i = 0; i < 50; ++i) {
+      GpuStep step{rank, i * 10'000, i * 10};
+      rank.Step(i, step.t, step.t + 10'000).Op("aten::mm", step.t, step.t + 10);
+      step.Kernel(kGemm, 12, 4990, 0);
+      const int64_t launch = step.Launch(5);
+      const int64_t end = step.t + 4990 + (i % 5 == 0 ? fast_us : 5000);
+      rank.Kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 9, step.t + 4990, end, launch);
+      rank.KernelCollective("all_reduce", 9, step.t + 4990, end, launch, 64 << 20, i);
+    }
+    run.Add(rank);
+    run.Execute("rank-0000" + std::to_string(r) + ".sqlite",
+                "UPDATE communicator SET backend = 'nccl'");
+  }
+  return Derived(run).Query("SELECT kind, title FROM finding WHERE kind = 'low_bandwidth'");
+}
+
+TEST(DeviceFindings, CollectivesThatAreMostlySlowerThanTheyCanBeAreTold) {
+  EXPECT_EQ(FindAmongUneven(1000),
+            "low_bandwidth|collectives of 16 MiB and more among ranks 0 and 1 move 16 GB/s on the "
+            "bus, what they reach in one of ten is 67.1 GB/s");
+  EXPECT_EQ(FindAmongUneven(5000), "");
+  EXPECT_EQ(FindAmongUneven(3500), "");
 }
 
 // 2 * 1024^3 in each of two products of a step of 10 ms: 429 GFLOP/s; an A100 does 312 TFLOP/s.

@@ -55,6 +55,9 @@ Result<Kernels> ReadKernels(RunContext& context, const FindingFacts& facts) {
   return Kernels{count / std::max<int64_t>(windows, 1), total_ns / std::max<int64_t>(count, 1)};
 }
 
+// Beyond this nobody takes the memory that a batch needs to grow with it.
+constexpr int64_t kMostTimes = 16;
+
 // A larger batch gives each launch more to do, where memory allows it.
 Result<std::string> BatchAdvice(RunContext& context) {
   TUTTI_ASSIGN_OR_RETURN(const auto trends,
@@ -69,8 +72,9 @@ Result<std::string> BatchAdvice(RunContext& context) {
   if (peaks.empty() || peaks[0].peak_bytes <= 0 || peaks[0].peak_bytes * 2 > capacity) {
     return std::string();
   }
-  return "; a batch " + std::to_string(capacity * 9 / 10 / peaks[0].peak_bytes) +
-         " times as large would fit into memory (peak " +
+  const int64_t times = capacity * 9 / 10 / peaks[0].peak_bytes;
+  return "; a batch " + std::to_string(std::min(times, kMostTimes)) + " times as large " +
+         (times > kMostTimes ? "and more " : "") + "would fit into memory (peak " +
          std::to_string(peaks[0].peak_bytes >> 20) + " of " + std::to_string(capacity >> 20) +
          " MiB)";
 }

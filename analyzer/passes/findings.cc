@@ -1,6 +1,7 @@
 // What costs time or went wrong: runs the rules, ranks what they found, stores it.
 #include <algorithm>
 #include <limits>
+#include <map>
 
 #include "analyzer/findings/python_line.h"
 #include "analyzer/findings/rule.h"
@@ -31,19 +32,52 @@ void CapReplayed(const FindingFacts& facts, schema::FindingRow& row) {
   row.replayed_ns = row.cost_ns;
 }
 
-// The line of the program that made the call a finding shows, where Python's calls were recorded.
+bool IsOfCommunication(const FindingDraft& draft) {
+  const std::string& cause = draft.row.cause.value_or("");
+  return cause.starts_with("exposed_comm") || cause == "barrier" || cause == "forward_collectives";
+}
+
+// What to say of where in the program the evidence is; "" where that is not known. Of a step's
+// window a line is named at which a quarter of it was spent at least.
+std::string PlaceOf(PythonLines& lines, const schema::RankRow& rank, const FindingDraft& draft,
+                    const schema::FindingEvidenceRow& row) {
+  std::string line;
+  if (row.source == "api_call" && row.row_id) {
+    line = lines.OfApiCall(rank, *row.row_id);
+    return line.empty() ? "" : "the longest is called at " + line;
+  }
+  if (!row.begin_ns || !row.end_ns) return "";
+  const Interval range{*row.begin_ns, *row.end_ns};
+  if (draft.row.cause == "input_wait") {
+    line = lines.OfInputWait(rank, range);
+    return line.empty() ? "" : "the longest wait is at " + line;
+  }
+  if (IsOfCommunication(draft)) {
+    line = lines.OfCollective(rank, range);
+    return line.empty() ? "" : "the longest collective is called at " + line;
+  }
+  const LineTime most = lines.OfMostTime(rank, range);
+  if (most.line.empty() || 4 * most.ns < range.length_ns()) return "";
+  return Duration(most.ns) + " of a step's " + Duration(range.length_ns()) + " pass at " +
+         most.line;
+}
+
+// The line of the program that a finding's first evidence leads to, where Python's calls were
+// recorded.
 void AddPythonLines(const RunContext& context, const FindingFacts& facts,
                     std::vector<FindingDraft>& drafts) {
+  std::map<int64_t, const schema::RankRow*> ranks;
+  for (const schema::RankRow& rank : facts.ranks) ranks[rank.rank] = &rank;
+  PythonLines lines(context);
   for (FindingDraft& draft : drafts) {
     for (schema::FindingEvidenceRow& row : draft.evidence) {
-      if (row.source != "api_call" || !row.row_id || !row.rank) continue;
-      for (const schema::RankRow& rank : facts.ranks) {
-        if (rank.rank != *row.rank) continue;
-        const std::string line = PythonLineOf(context, rank, *row.row_id);
-        if (line.empty()) continue;
-        row.note += ", called at " + line;
-        draft.row.advice += "; the longest is called at " + line;
-      }
+      const auto rank = row.rank ? ranks.find(*row.rank) : ranks.end();
+      if (rank == ranks.end()) continue;
+      const std::string place = PlaceOf(lines, *rank->second, draft, row);
+      if (place.empty()) continue;
+      row.note += "; " + place;
+      draft.row.advice += "; " + place;
+      break;
     }
   }
 }

@@ -118,10 +118,13 @@ class PageTest(unittest.TestCase):
         for text, finding in zip(findings, report["findings"]):
             most = f"{finding['cost_ns'] / 1e6:,.3f} ms"
             if finding["replayed_ns"] is None:
-                self.assertIn(f"{finding['id']}up to {most}", text)
+                share = f"{finding['share'] * 100:.1f} %"
+                self.assertIn(f"{finding['id']}up to {most} per step ({share})", text)
             else:
                 saved = f"{finding['replayed_ns'] / 1e6:,.3f} ms"
-                self.assertIn(f"{finding['id']}saves {saved} per step, at most {most}", text)
+                share = finding["share"] * finding["replayed_ns"] / finding["cost_ns"]
+                self.assertIn(f"{finding['id']}saves {saved} per step ({share * 100:.1f} %), "
+                              f"at most {most}", text)
         return report
 
     def test_a_recorded_run(self):

@@ -38,15 +38,17 @@ function drawFinding(finding, index) {
 
 // As the text says it: what a replay saves first, where there is one, then the most it can be.
 function saving(finding, id) {
-  const most = [
-    figure(withMs(finding.cost_ns), SQL.finding(id, "cost_ns"), finding.cost_ns), " (",
-    figure(percent(finding.share), SQL.finding(id, "share"), finding.share), ")"
-  ];
-  if (finding.replayed_ns === null) return ["up to ", ...most, " per step"];
+  const most = figure(withMs(finding.cost_ns), SQL.finding(id, "cost_ns"), finding.cost_ns);
+  if (finding.replayed_ns === null) {
+    const share = figure(percent(finding.share), SQL.finding(id, "share"), finding.share);
+    return ["up to ", most, " per step (", share, ")"];
+  }
+  const saved = finding.share * finding.replayed_ns / finding.cost_ns;
   return [
     "saves ",
     figure(withMs(finding.replayed_ns), SQL.finding(id, "replayed_ns"), finding.replayed_ns),
-    " per step, at most ", ...most
+    " per step (", figure(percent(saved), SQL.finding(id, "share * replayed_ns / cost_ns"), saved),
+    "), at most ", most
   ];
 }
 
