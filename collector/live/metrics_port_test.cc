@@ -8,8 +8,11 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <atomic>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "collector/clock/clock_reading.h"
@@ -123,6 +126,31 @@ TEST_F(MetricsPortTest, EndsConnectionsThatTakeTooLong) {
   }
   EXPECT_THAT(ReadAll(waiting), StartsWith("HTTP/1.1 200 OK\r\n"));
   for (const os::FileDescriptor& socket : slow) EXPECT_EQ(ReadAll(socket), "");
+}
+
+TEST_F(MetricsPortTest, WhoAsksMeanwhileGetsOneTextWhole) {
+  const auto text_of = [](int64_t number) {
+    return std::string(50'000, static_cast<char>('a' + number % 26)) + "\n# EOF\n";
+  };
+  Publish(text_of(0));
+  std::atomic<int> asking{4};
+  std::vector<std::thread> clients;
+  for (int client = 0; client < 4; ++client) {
+    clients.emplace_back([&] {
+      for (int round = 0; round < 50; ++round) {
+        const std::string answer = Ask(kGet);
+        const size_t body = answer.find("\r\n\r\n");
+        if (body == std::string::npos) {
+          ADD_FAILURE() << answer;
+          break;
+        }
+        EXPECT_EQ(answer.substr(body + 4), text_of(answer[body + 4] - 'a'));
+      }
+      --asking;
+    });
+  }
+  for (int64_t number = 1; asking > 0; ++number) Publish(text_of(number));
+  for (std::thread& client : clients) client.join();
 }
 
 TEST_F(MetricsPortTest, AnotherServesTheSameListenerWhenItIsGone) {
