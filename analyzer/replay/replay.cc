@@ -46,7 +46,7 @@ ReplayedSteps Replay::Measured() const {
 
 ReplayedSteps Replay::Run(const Scenario& scenario) const {
   const ScenarioWeights weights(graph_.events, scenario, graph_.ranks, graph_.names.texts(),
-                                graph_.steps.size(), graph_.gradients);
+                                excess_, graph_.gradients);
   return Periods(StepEnds(graph_.events.Times(weights)));
 }
 

@@ -12,6 +12,7 @@
 #include <map>
 #include <vector>
 
+#include "analyzer/replay/excess_work.h"
 #include "analyzer/replay/job_graph.h"
 #include "analyzer/replay/scenario.h"
 
@@ -40,7 +41,8 @@ struct PathPiece {
 class Replay {
  public:
   // `graph` outlives it.
-  explicit Replay(const JobGraph& graph) : graph_(graph) {}
+  explicit Replay(const JobGraph& graph)
+      : graph_(graph), excess_(graph.events, graph.ranks.size(), graph.steps.size()) {}
 
   // As recorded, by the windows of the steps.
   ReplayedSteps Measured() const;
@@ -57,6 +59,7 @@ class Replay {
   ReplayedSteps Periods(const std::vector<int64_t>& ends) const;
 
   const JobGraph& graph_;
+  const ExcessWork excess_;
 };
 
 // Raw rows whose steps a replay takes at most, roughly.

@@ -121,11 +121,6 @@ Status AddValue(const std::string& word, Scenario& scenario) {
   return OkStatus();
 }
 
-// A rank's own work: what it does while nobody else is involved.
-bool IsOwnWork(TimeKind kind) {
-  return kind != TimeKind::kTransfer && kind != TimeKind::kUnsplit && kind != TimeKind::kIdle;
-}
-
 }  // namespace
 
 Result<Scenario> Scenario::Parse(const std::vector<std::string>& words) {
@@ -141,10 +136,10 @@ Result<Scenario> Scenario::Parse(const std::vector<std::string>& words) {
 
 ScenarioWeights::ScenarioWeights(const EventGraph& graph, const Scenario& scenario,
                                  const std::vector<int64_t>& ranks,
-                                 const std::vector<std::string>& names, size_t steps,
+                                 const std::vector<std::string>& names, const ExcessWork& excess,
                                  const Gradients& gradients)
     : graph_(graph),
-      steps_(steps),
+      excess_(excess),
       without_blocks_(scenario.without_blocks),
       factor_of_kind_(scenario.factor_of_kind) {
   if (!scenario.factor_of_pattern.empty()) {
@@ -168,49 +163,15 @@ ScenarioWeights::ScenarioWeights(const EventGraph& graph, const Scenario& scenar
                               [](double factor) { return factor == 1; });
 }
 
-// Per step and kind of work: what exceeds the median of the other ranks is left out.
 void ScenarioWeights::SetRanksAtMedian(const Scenario& scenario,
                                        const std::vector<int64_t>& ranks) {
-  std::vector<int64_t> work_ns(ranks.size() * steps_ * kTimeKinds, 0);
-  for (EventGraph::Id id = 0; id < graph_.size(); ++id) {
-    const EventGraph::Event& event = graph_.event(id);
-    if (event.step == EventGraph::kNoStep) continue;
-    for (const EventGraph::Edge& edge : graph_.EdgesInto(id)) {
-      if (edge.weight_ns > 0) work_ns[Work(event, edge.kind)] += edge.weight_ns;
-    }
-  }
   std::vector<bool> is_chosen(ranks.size(), scenario.all_at_median);
   for (size_t rank = 0; rank < ranks.size(); ++rank) {
     for (const int64_t chosen : scenario.ranks_at_median) {
       if (ranks[rank] == chosen) is_chosen[rank] = true;
     }
   }
-  factor_of_work_.assign(work_ns.size(), 1);
-  for (uint32_t step = 0; step < steps_; ++step) {
-    for (size_t kind = 0; kind < kTimeKinds; ++kind) {
-      if (IsOwnWork(static_cast<TimeKind>(kind))) {
-        SetFactors(work_ns, is_chosen, step, static_cast<TimeKind>(kind));
-      }
-    }
-  }
-}
-
-void ScenarioWeights::SetFactors(const std::vector<int64_t>& work_ns,
-                                 const std::vector<bool>& is_chosen, uint32_t step, TimeKind kind) {
-  std::vector<std::pair<int64_t, uint32_t>> by_work;
-  for (uint32_t rank = 0; rank < is_chosen.size(); ++rank) {
-    by_work.emplace_back(work_ns[Work({0, rank, step}, kind)], rank);
-  }
-  if (by_work.size() < 2) return;
-  std::sort(by_work.begin(), by_work.end());
-  const size_t middle = (by_work.size() - 2) / 2;  // of the others, counted without the rank
-  for (size_t i = 0; i < by_work.size(); ++i) {
-    const auto [own_ns, rank] = by_work[i];
-    const int64_t median_ns = by_work[middle < i ? middle : middle + 1].first;
-    if (!is_chosen[rank] || own_ns <= median_ns) continue;
-    factor_of_work_[Work({0, rank, step}, kind)] =
-        static_cast<double>(median_ns) / static_cast<double>(own_ns);
-  }
+  factor_of_work_ = excess_.Without(is_chosen);
 }
 
 void ScenarioWeights::SetBalanced(const Scenario& scenario, const std::vector<int64_t>& ranks,

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analyzer/replay/event_graph.h"
+#include "analyzer/replay/excess_work.h"
 #include "analyzer/replay/gradients.h"
 #include "common/status.h"
 
@@ -57,7 +58,7 @@ class ScenarioWeights {
  public:
   ScenarioWeights(const EventGraph& graph, const Scenario& scenario,
                   const std::vector<int64_t>& ranks, const std::vector<std::string>& names,
-                  size_t steps, const Gradients& gradients = {});
+                  const ExcessWork& excess, const Gradients& gradients = {});
 
   int64_t operator()(EventGraph::Id id, const EventGraph::Edge& edge) const {
     if (edge.is_block && without_blocks_) return EventGraph::kNever;
@@ -76,7 +77,7 @@ class ScenarioWeights {
     }
     if (!factor_of_work_.empty()) {
       const EventGraph::Event& event = graph_.event(id);
-      if (event.step != EventGraph::kNoStep) factor *= factor_of_work_[Work(event, edge.kind)];
+      if (event.step != EventGraph::kNoStep) factor *= FactorOfWork(event, edge);
     }
     return factor == 1 ? weight_ns : Times(weight_ns, factor);
   }
@@ -88,22 +89,21 @@ class ScenarioWeights {
     return std::llround(std::min(static_cast<double>(weight_ns) * factor, kLongestNs));
   }
 
-  // Place of a rank's work of a kind in a step.
-  size_t Work(const EventGraph::Event& event, TimeKind kind) const {
-    return (event.rank * steps_ + event.step) * kTimeKinds + static_cast<size_t>(kind);
+  double FactorOfWork(const EventGraph::Event& event, const EventGraph::Edge& edge) const {
+    const auto found =
+        factor_of_work_.find(excess_.KeyOf(event.rank, event.step, edge.kind, edge.name));
+    return found == factor_of_work_.end() ? 1 : found->second;
   }
   void SetRanksAtMedian(const Scenario& scenario, const std::vector<int64_t>& ranks);
-  void SetFactors(const std::vector<int64_t>& work_ns, const std::vector<bool>& is_chosen,
-                  uint32_t step, TimeKind kind);
   void SetBalanced(const Scenario& scenario, const std::vector<int64_t>& ranks, size_t names);
 
   const EventGraph& graph_;
-  size_t steps_;
+  const ExcessWork& excess_;
   bool is_unchanged_ = false;
   bool without_blocks_ = false;
   std::array<double, kTimeKinds> factor_of_kind_;
   std::vector<double> factor_of_name_;
-  std::vector<double> factor_of_work_;
+  ExcessWork::Factors factor_of_work_;
   std::vector<std::optional<int64_t>> usual_of_name_;
   std::vector<bool> is_balanced_;  // by place of the rank
   std::unordered_map<EventGraph::Id, int64_t> transfer_of_end_;

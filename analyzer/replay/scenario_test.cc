@@ -48,7 +48,8 @@ struct TwoRanks {
   }
   std::vector<int64_t> Ends(const std::vector<std::string>& words) const {
     const Scenario scenario = *Scenario::Parse(words);
-    const ScenarioWeights weights(graph, scenario, ranks, names, 1);
+    const ExcessWork excess(graph, ranks.size(), 1);
+    const ScenarioWeights weights(graph, scenario, ranks, names, excess);
     const std::vector<int64_t> times = graph.Times(weights);
     return {times[ends[0]], times[ends[1]]};
   }
