@@ -3,6 +3,9 @@ import statistics
 
 from measure import Figure, google_benchmark, in_mirrored_turns, json_of, ratios
 
+SCALING_RANKS = (1, 4, 16, 64, 256, 1024)
+SCALING_EVENTS = 1_000_000
+
 
 def ring(build, rounds):
     flags = [f"--benchmark_repetitions={rounds}"] if rounds else []
@@ -114,6 +117,25 @@ def intervals(build, rounds):
         f"10 million intervals of 64 threads: {statistics.median(ms['sort_sweep']):.0f} ms sorted, "
         f"{statistics.median(ms['merge_union']):.0f} ms merged"
     )
+    return [figure]
+
+
+def scaling(build, rounds):
+    """All passes over the same number of events on ever more ranks, as a curve."""
+    program = build.program("tests/bench/analyze_bench")
+    points = []
+    for ranks in SCALING_RANKS:
+        results = [json_of([program, str(SCALING_EVENTS), str(ranks)]) for _ in range(rounds or 3)]
+        points.append((ranks, results))
+    rates = [statistics.median(r["events_per_s"] for r in results) for _, results in points]
+    most = max(rates)
+    figure = Figure("events a second, most ranks / one",
+                    [r["events_per_s"] / rates[0] for r in points[-1][1]])
+    for (ranks, results), rate in zip(points, rates):
+        peak = statistics.median(r["peak_resident_bytes"] for r in results) / 1e6
+        bar = "#" * max(round(rate / most * 40), 1)
+        figure.notes.append(f"{ranks:5} ranks  {rate / 1e3:6,.0f} thousand events/s, "
+                            f"{peak:5,.0f} MB  {bar}")
     return [figure]
 
 
