@@ -54,11 +54,14 @@ Status RunViewer(const ViewOptions& options) {
   if (state.summary().has_two_runs()) state.Raise(Panel::kCompare);
   state.is_dark = !options.light;
   if (options.offscreen) return MakePictures(&state, options, script);
+  const std::string kept = KeptViewPath(options.layout_file, options.title + options.title_b);
+  state.Restore(ReadKeptView(kept));
   if (!options.go_to.empty()) {
     state.WaitUntilLoaded();
     TUTTI_RETURN_IF_ERROR(state.GoToPlace(options.go_to));
   }
-  return RunWindow(&state, options);
+  TUTTI_RETURN_IF_ERROR(RunWindow(&state, options));
+  return WriteKeptView(state.Kept(), kept);
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "viewer/model/clocks.h"
 #include "viewer/scene/path.h"
+#include "viewer/scene/whiskers.h"
 
 namespace tutti::viewer {
 namespace {
@@ -21,7 +23,10 @@ std::array<bool, kPanels> PanelsAtFirst() {
 }
 
 State::State(std::unique_ptr<Session> session, ReplayOpener opener)
-    : session_(std::move(session)), reader_(session_->summary()), replay_(std::move(opener)) {
+    : session_(std::move(session)),
+      own_clock_shifts_(OwnClockShifts(session_->summary())),
+      reader_(session_->summary()),
+      replay_(std::move(opener)) {
   ranks_.resize(summary().ranks.size());
   Update();
 }
@@ -40,7 +45,16 @@ void State::Update() {
   const size_t loaded = session_->loaded();
   if (loaded == loaded_) return;
   loaded_ = loaded;
+  TakeRanks();
+}
+
+// The ranks that are loaded, and whatever was made of those that were.
+void State::TakeRanks() {
   ranks_ = session_->Ranks();
+  for (size_t slot = 0; slot < ranks_.size(); ++slot) {
+    const int64_t shift_ns = ShiftOf(slot);
+    if (shift_ns != 0 && ranks_[slot] != nullptr) ranks_[slot] = MovedBy(*ranks_[slot], shift_ns);
+  }
   durations_.clear();
   totals_of_.reset();
   links_of_.reset();
@@ -160,8 +174,11 @@ const Scene& State::scene() {
   const RowTree& rows = tree();
   if (scene_is_stale_) {
     scene_ = BuildScene(summary(), ranks_, rows, {viewport_, scroll_y_, height_px_});
-    if (shows_path_) {
+    if (shows_path_ && !shows_own_clocks_) {
       scene_.path = MarkPath(path_, summary(), ranks_, session_->names(), scene_);
+    }
+    if (!shows_own_clocks_) {
+      scene_.whiskers = MarkWhiskers(SelectedAndLinked(), summary(), ranks_, scene_);
     }
     scene_is_stale_ = false;
     ++scenes_built_;
@@ -181,6 +198,15 @@ void State::TakePath() {
   }
 }
 
+void State::ShowOwnClocks(bool shows) {
+  if (!has_several_clocks()) {
+    message = "No rank's clock was moved to align it: they are shown as they are";
+    return;
+  }
+  shows_own_clocks_ = shows;
+  TakeRanks();
+}
+
 void State::ShowPath(bool shows) {
   shows_path_ = shows;
   if (shows) replay_.Open();
@@ -191,7 +217,7 @@ std::optional<int64_t> State::SlackOf(const EventRef& ref) const {
   const auto facts = replay_.facts();
   const auto event = EventAt(ranks_, ref);
   if (facts == nullptr || !event.has_value()) return std::nullopt;
-  const int64_t begin_ns = summary().times_a.Back(event->begin_ns);
+  const int64_t begin_ns = summary().times_a.Back(event->begin_ns - ShiftOf(ref.rank));
   return facts->SlackAt(summary().ranks[ref.rank].rank,
                         begin_ns + (event->end_ns - event->begin_ns));
 }

@@ -11,9 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "viewer/app/kept_view.h"
 #include "viewer/app/replay_runner.h"
 #include "viewer/model/details.h"
 #include "viewer/model/event_set.h"
+#include "viewer/model/parallelism.h"
 #include "viewer/model/session.h"
 #include "viewer/scene/rows.h"
 #include "viewer/scene/scene.h"
@@ -113,6 +115,15 @@ class State {
   void Hide(const std::string& row_key);
   void ShowHidden();
   void Filter(const std::string& text);
+  // Before another row of the same parent, "" behind them all.
+  void MoveRow(const std::string& key, const std::string& before);
+  void ResetOrder();
+  // What is kept between two looks at a run.
+  KeptView Kept() const { return {choices_, marks}; }
+  void Restore(const KeptView& kept);
+  // Ranks below the groups of the next kind of parallelism that the run has; after the last, below
+  // their hosts again.
+  void FoldByNextParallelism();
 
   // --- One event.
   const std::optional<EventRef>& selected() const { return selected_; }
@@ -153,6 +164,12 @@ class State {
   void GoToCollective(int64_t id, int64_t rank);
   void GoToFinding(size_t index, size_t evidence);
 
+  // --- Clocks.
+  // Whether events are shown where their ranks' own clocks have them, not aligned.
+  bool shows_own_clocks() const { return shows_own_clocks_; }
+  void ShowOwnClocks(bool shows);
+  bool has_several_clocks() const { return !own_clock_shifts_.empty(); }
+
   // --- The replay.
   ReplayRunner& replay() { return replay_; }
   bool shows_path() const { return shows_path_; }
@@ -184,9 +201,17 @@ class State {
   void InvalidateRows();
   void UpdateExtent();
   void TakePath();
+  void TakeRanks();
+  // How much later than aligned a rank's events are shown.
+  int64_t ShiftOf(size_t slot) const {
+    return shows_own_clocks_ ? own_clock_shifts_[slot] : int64_t{0};
+  }
+  std::vector<EventRef> SelectedAndLinked();
 
   std::unique_ptr<Session> session_;
-  RankTraces ranks_;
+  RankTraces ranks_;  // where they are shown
+  std::vector<int64_t> own_clock_shifts_;
+  bool shows_own_clocks_ = false;
   size_t loaded_ = SIZE_MAX;
   TimeRange extent_;
 
@@ -198,6 +223,8 @@ class State {
   std::vector<Place> redo_;
 
   RowChoices choices_;
+  std::optional<Parallelism> parallelism_;  // once it was asked for
+  size_t folding_ = 0;                      // 0: by host; else that kind, from 1
   bool tree_is_stale_ = true;
   bool scene_is_stale_ = true;
   RowTree tree_;

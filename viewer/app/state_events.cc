@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "viewer/app/state.h"
+#include "viewer/model/clocks.h"
 
 namespace tutti::viewer {
 
@@ -12,6 +13,7 @@ std::optional<Event> State::selected_event() const {
 void State::Select(const EventRef& ref) {
   if (!EventAt(ranks_, ref).has_value()) return;
   selected_ = ref;
+  scene_is_stale_ = true;  // it says how exact the selected event's time is
   next_link_ = 0;
   const Event event = *EventAt(ranks_, ref);
   if (event.source == Source::kCollective) {
@@ -69,6 +71,16 @@ void State::FollowLink(int direction) {
 void State::Deselect() {
   selected_.reset();
   range_.reset();
+  scene_is_stale_ = true;
+}
+
+std::vector<EventRef> State::SelectedAndLinked() {
+  std::vector<EventRef> events;
+  if (!selected_.has_value()) return events;
+  events.push_back(*selected_);
+  if (!ClockErrorNs(summary(), selected_->rank).has_value()) return events;
+  for (const Link& link : links()) events.push_back(link.event);
+  return events;
 }
 
 const Details& State::details() {

@@ -29,9 +29,10 @@ void State::GoToStep(int64_t step, std::optional<int64_t> rank) {
       range = {window->begin_ns, window->end_ns};
     }
   }
+  const std::optional<size_t> slot = rank.has_value() ? summary().SlotOf(*rank) : std::nullopt;
+  if (slot.has_value()) range = {range.begin_ns + ShiftOf(*slot), range.end_ns + ShiftOf(*slot)};
   const int64_t margin = (range.end_ns - range.begin_ns) / 20;
   Show(range.begin_ns - margin, range.end_ns + margin);
-  const std::optional<size_t> slot = rank.has_value() ? summary().SlotOf(*rank) : std::nullopt;
   if (!slot.has_value() || ranks_[*slot] == nullptr) return;
   float y = 0;
   for (const Row& candidate : tree().rows) {
@@ -160,14 +161,16 @@ void State::GoToFinding(size_t index, size_t evidence) {
   if (row.rank.has_value() && row.source == "step_breakdown" && row.row_id.has_value()) {
     return GoToStep(*row.row_id, row.rank);
   }
+  const std::optional<size_t> slot = row.rank ? summary().SlotOf(*row.rank) : std::nullopt;
   if (row.begin_ns.has_value()) {
-    const int64_t end = row.end_ns.value_or(*row.begin_ns + 1);
-    const int64_t margin = std::max<int64_t>((end - *row.begin_ns) / 4, 1'000);
-    Show(*row.begin_ns - margin, end + margin);
-    range_ = {*row.begin_ns, end};
+    const int64_t shift = slot.has_value() ? ShiftOf(*slot) : 0;
+    const int64_t begin = *row.begin_ns + shift;
+    const int64_t end = row.end_ns.has_value() ? *row.end_ns + shift : begin + 1;
+    const int64_t margin = std::max<int64_t>((end - begin) / 4, 1'000);
+    Show(begin - margin, end + margin);
+    range_ = {begin, end};
   }
   if (row.source == "collective" && row.row_id.has_value()) collective = row.row_id;
-  const std::optional<size_t> slot = row.rank ? summary().SlotOf(*row.rank) : std::nullopt;
   if (!slot.has_value()) return;
   for (const Row& candidate : tree().rows) {
     if (candidate.kind == RowKind::kRank && candidate.rank == *slot && !candidate.is_open) {

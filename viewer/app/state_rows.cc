@@ -60,6 +60,12 @@ void State::Filter(const std::string& text) {
   InvalidateRows();
 }
 
+void State::Restore(const KeptView& kept) {
+  choices_ = kept.rows;
+  marks = kept.marks;
+  InvalidateRows();
+}
+
 void State::BringRowOnScreen(const EventRef& ref) {
   Reveal(summary(), ranks_, ref, &choices_);
   InvalidateRows();

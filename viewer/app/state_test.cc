@@ -106,6 +106,54 @@ TEST(StateOfTwoRuns, APlaceNamesItsRun) {
   EXPECT_EQ(state.GoToPlace("B7:10").message(), "no B rank 7 in this run");
 }
 
+// Rank 1 on a host whose clock is 50 ns ahead, known to 20 ns.
+class StateOfTwoHosts : public StateTest {
+ protected:
+  StateOfTwoHosts() : StateTest(Run()) {}
+
+ private:
+  static testing::SmallRun Run() {
+    testing::SmallRun run;
+    run.summary.ranks[1].clock_domain = 1;
+    run.summary.ranks[1].clock_offset_ns = -50;
+    run.summary.ranks[1].clock_error_ns = 20;
+    return run;
+  }
+};
+
+TEST_F(StateOfTwoHosts, OwnClocksMoveARanksEventsAndBack) {
+  const EventRef gemm{1, 0, 0, 0};
+  state_.ShowOwnClocks(true);
+  EXPECT_EQ(EventAt(state_.ranks(), gemm)->begin_ns, 80);
+  EXPECT_EQ(EventAt(state_.ranks(), {0, 0, 0, 0})->begin_ns, 0);
+  EXPECT_EQ(state_.extent().end_ns, 379);
+  state_.SelectRange(70, 80);
+  EXPECT_EQ(state_.range_totals().count, 1) << "rank 0's alone";
+  state_.ShowOwnClocks(false);
+  EXPECT_EQ(EventAt(state_.ranks(), gemm)->begin_ns, 30);
+  EXPECT_EQ(state_.range_totals().count, 2);
+}
+
+TEST_F(StateOfTwoHosts, ASelectedEventHasWhiskersWhileTimesAreAligned) {
+  state_.SetSize(400, 500);
+  state_.GoTo({1, 0, 0, 0});
+  const Viewport& viewport = state_.viewport();
+  ASSERT_EQ(state_.scene().whiskers.size(), 1U);
+  EXPECT_NEAR(state_.scene().whiskers[0].x0, viewport.ToX(10), 0.1);
+  EXPECT_NEAR(state_.scene().whiskers[0].x1, viewport.ToX(50), 0.1);
+  state_.ShowOwnClocks(true);
+  EXPECT_TRUE(state_.scene().whiskers.empty());
+  state_.ShowOwnClocks(false);
+  state_.Deselect();
+  EXPECT_TRUE(state_.scene().whiskers.empty());
+}
+
+TEST_F(StateTest, OneClockIsSaidToBeOne) {
+  state_.ShowOwnClocks(true);
+  EXPECT_FALSE(state_.shows_own_clocks());
+  EXPECT_NE(state_.message, "");
+}
+
 TEST_F(StateTest, StragglersArePinnedAndUnpinned) {
   state_.TogglePinnedStragglers();
   EXPECT_NE(state_.message, "") << "the small run tells no parts of steps";

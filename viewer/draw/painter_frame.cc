@@ -121,6 +121,17 @@ void PaintRangeLength(DrawContext& context, const TimelineLayout& layout, float 
   list->AddText({left, y}, TextOn(context.theme->accent), text.c_str());
 }
 
+void PaintWhisker(const TimelineLayout& layout, const WhiskerMark& mark, ImU32 color,
+                  ImDrawList* list) {
+  const float x0 = layout.RowsX() + mark.x0;
+  const float x1 = layout.RowsX() + mark.x1;
+  const float y = layout.RowsY() + mark.y * layout.scale;
+  const float half = 6 * layout.scale;
+  list->AddLine({x0, y}, {x1, y}, color, 1.5F);
+  list->AddLine({x0, y - half}, {x0, y + half}, color, 1.5F);
+  list->AddLine({x1, y - half}, {x1, y + half}, color, 1.5F);
+}
+
 }  // namespace
 
 void PaintHeaders(DrawContext& context, const TimelineLayout& layout, ImDrawList* list) {
@@ -215,6 +226,9 @@ void PaintOverlays(DrawContext& context, const TimelineLayout& layout, ImDrawLis
                            WithAlpha(theme.accent, 0.85F), 1.6F);
       list->AddCircleFilled(*to, 3.5F * layout.scale, theme.accent);
     }
+  }
+  for (const WhiskerMark& mark : state.scene().whiskers) {
+    PaintWhisker(layout, mark, theme.text, list);
   }
   if (context.pointer.is_over_rows) {
     const float x = layout.RowsX() + context.pointer.x;

@@ -57,8 +57,9 @@ void StepsPanel::Draw(DrawContext& context) {
   while (clipper.Step()) {
     const auto first = static_cast<size_t>(clipper.DisplayStart);
     const auto shown = static_cast<size_t>(clipper.DisplayEnd - clipper.DisplayStart);
-    for (const StepBand& band : StepBands(summary, state.ranks(), static_cast<uint32_t>(slot_),
-                                          first, shown, static_cast<int>(width))) {
+    for (const StepBand& band :
+         StepBands(summary, state.session().Ranks(), static_cast<uint32_t>(slot_), first, shown,
+                   static_cast<int>(width))) {
       const ImVec2 at = ImGui::GetCursorScreenPos();
       ImGui::PushID(static_cast<int>(band.step));
       if (ImGui::InvisibleButton("step", {label_width + width, height})) {

@@ -43,27 +43,87 @@ void HandleOverview(DrawContext& context, const TimelineLayout& layout) {
   state.Show(time - half, time + half, !ImGui::IsItemActivated());
 }
 
-void HandleHeaders(DrawContext& context, const TimelineLayout& layout) {
-  ImGui::SetCursorScreenPos({layout.origin.x, layout.RowsY()});
-  ImGui::InvisibleButton("headers", {std::max(8.0F, layout.header_width - 6), layout.height},
-                         ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight);
-  const Hit hit =
-      HitTest(context.state.scene(), 0, (ImGui::GetMousePos().y - layout.RowsY()) / layout.scale);
-  if (!ImGui::IsItemHovered() || hit.row == nullptr) return;
-  const Row& row = hit.row->row;
-  ImGui::SetMouseCursor(row.can_open ? ImGuiMouseCursor_Hand : ImGuiMouseCursor_Arrow);
-  if (ImGui::IsItemClicked(ImGuiMouseButton_Left) && row.can_open) {
-    const bool is_cropped = row.is_open && row.lanes > row.lanes_shown;
-    const bool on_levels = ImGui::GetMousePos().x > layout.RowsX() - 90 * layout.scale;
-    if (is_cropped && on_levels) {
-      context.state.ToggleDeep(std::string(row.key));
-    } else {
-      context.state.ToggleOpen(std::string(row.key));
-    }
+// Before which row of the same parent a row that is dragged to the one below the pointer would
+// stand: it takes that one's place. "": behind the last of them; nullopt: they have not one parent.
+std::optional<std::string> DropBefore(const RowTree& tree, const std::string& key,
+                                      const SceneRow* below) {
+  const auto dragged = std::find_if(tree.rows.begin(), tree.rows.end(),
+                                    [&](const Row& row) { return row.key == key; });
+  if (dragged == tree.rows.end() || below == nullptr) return std::nullopt;
+  auto row = dragged;
+  while (row != tree.rows.begin() && (row - 1)->depth >= dragged->depth) --row;
+  std::vector<std::string> siblings;
+  std::optional<size_t> from;
+  std::optional<size_t> to;
+  for (; row != tree.rows.end() && row->depth >= dragged->depth; ++row) {
+    if (row->depth == dragged->depth) siblings.push_back(row->key);
+    if (row == dragged) from = siblings.size() - 1;
+    if (row->key == below->row.key) to = siblings.size() - 1;
   }
+  if (!from.has_value() || !to.has_value()) return std::nullopt;
+  const size_t before = *from < *to ? *to + 1 : *to;
+  return before < siblings.size() ? siblings[before] : "";
 }
 
 }  // namespace
+
+// A click opens or closes a row; a drag moves it among those of its parent.
+void Timeline::HandleHeaders(DrawContext& context, const TimelineLayout& layout) {
+  State& state = context.state;
+  ImGui::SetCursorScreenPos({layout.origin.x, layout.RowsY()});
+  ImGui::InvisibleButton("headers", {std::max(8.0F, layout.header_width - 6), layout.height});
+  const Hit hit =
+      HitTest(state.scene(), 0, (ImGui::GetMousePos().y - layout.RowsY()) / layout.scale);
+  drop_before_.reset();
+  if (ImGui::IsItemActivated()) moved_row_ = hit.row == nullptr ? "" : hit.row->row.key;
+  const bool is_moving =
+      std::abs(ImGui::GetMouseDragDelta(ImGuiMouseButton_Left, 0).y) > kClickSlack;
+  if (ImGui::IsItemActive() && is_moving && !moved_row_.empty()) {
+    drop_before_ = DropBefore(state.tree(), moved_row_, hit.row);
+    has_moved_row_ = true;
+    ImGui::SetMouseCursor(drop_before_.has_value() ? ImGuiMouseCursor_ResizeNS
+                                                   : ImGuiMouseCursor_NotAllowed);
+    return;
+  }
+  if (ImGui::IsItemDeactivated()) {
+    const auto before = DropBefore(state.tree(), moved_row_, hit.row);
+    if (!has_moved_row_ && hit.row != nullptr) {
+      ClickHeader(context, layout, hit.row->row);
+    } else if (has_moved_row_ && before.has_value()) {
+      state.MoveRow(moved_row_, *before);
+    }
+    has_moved_row_ = false;
+    return;
+  }
+  if (!ImGui::IsItemHovered() || hit.row == nullptr) return;
+  ImGui::SetMouseCursor(hit.row->row.can_open ? ImGuiMouseCursor_Hand : ImGuiMouseCursor_Arrow);
+}
+
+void Timeline::ClickHeader(DrawContext& context, const TimelineLayout& layout, const Row& row) {
+  if (!row.can_open) return;
+  const std::string key = row.key;  // the row goes with the scene
+  const bool is_cropped = row.is_open && row.lanes > row.lanes_shown;
+  const bool on_levels = ImGui::GetMousePos().x > layout.RowsX() - 90 * layout.scale;
+  if (is_cropped && on_levels) {
+    context.state.ToggleDeep(key);
+  } else {
+    context.state.ToggleOpen(key);
+  }
+}
+
+// A line where a row that is dragged would stand.
+void Timeline::PaintDrop(DrawContext& context, const TimelineLayout& layout, ImDrawList* list) {
+  if (!drop_before_.has_value()) return;
+  const float pointer = (ImGui::GetMousePos().y - layout.RowsY()) / layout.scale;
+  for (const SceneRow& row : context.state.scene().rows) {
+    const bool is_last = drop_before_->empty() && pointer < row.y + row.row.height;
+    if (row.row.key != *drop_before_ && !is_last) continue;
+    const float y = layout.RowsY() + (row.y + (is_last ? row.row.height : 0)) * layout.scale;
+    list->AddLine({layout.origin.x, y}, {layout.RowsX() + layout.width, y}, context.theme->accent,
+                  2);
+    return;
+  }
+}
 
 void Timeline::Draw(DrawContext& context) {
   State& state = context.state;
@@ -113,6 +173,7 @@ void Timeline::Draw(DrawContext& context) {
   PaintRuler(context, layout, list);
   PaintOverlays(context, layout, list);
   PaintHeaders(context, layout, list);
+  PaintDrop(context, layout, list);
   if (hit.mark != nullptr && drag_ == Drag::kNone && !ImGui::IsPopupOpen("row menu")) {
     DrawEventTooltip(context, hit);
   } else if (hit.row != nullptr && hit.row->row.kind == RowKind::kSeries && drag_ == Drag::kNone) {
@@ -198,6 +259,10 @@ void Timeline::DrawRowMenu(DrawContext& context) {
   if (ImGui::MenuItem("Hide row")) state.Hide(menu_row_);
   if (ImGui::MenuItem("Show hidden rows", nullptr, false, !state.choices().hidden.empty())) {
     state.ShowHidden();
+  }
+  if (ImGui::MenuItem("Rows in their first order", nullptr, false,
+                      !state.choices().moves.empty())) {
+    state.ResetOrder();
   }
   ImGui::Separator();
   if (ImGui::MenuItem("Whole run", "Home")) state.ShowWhole();

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "viewer/draw/context.h"
+#include "viewer/draw/painter.h"
 
 namespace tutti::viewer {
 
@@ -21,12 +22,19 @@ class Timeline {
   void BeginDrag(DrawContext& context);
   void EndDrag(DrawContext& context, const Hit& hit);
   void DrawRowMenu(DrawContext& context);
+  void HandleHeaders(DrawContext& context, const TimelineLayout& layout);
+  void ClickHeader(DrawContext& context, const TimelineLayout& layout, const Row& row);
+  void PaintDrop(DrawContext& context, const TimelineLayout& layout, ImDrawList* list);
 
   float header_width_ = 210;  // at scale 1
   Drag drag_ = Drag::kNone;
   int64_t drag_from_ns_ = 0;
   bool dragged_ = false;  // the mouse was moved since the button went down
   std::string menu_row_;  // key
+
+  std::string moved_row_;  // key of the row whose label is pressed
+  bool has_moved_row_ = false;
+  std::optional<std::string> drop_before_;  // while a row is dragged
 };
 
 }  // namespace tutti::viewer

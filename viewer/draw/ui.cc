@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "viewer/draw/keys.h"
+#include "viewer/model/clocks.h"
 #include "viewer/scene/format.h"
 
 namespace tutti::viewer {
@@ -92,6 +93,42 @@ void Ui::DrawPanel(Panel panel, const char* title, Function&& draw) {
   ImGui::End();
 }
 
+// A button a panel; where a window is too narrow for all of them, a menu.
+void Ui::DrawPanelButtons() {
+  struct Button {
+    const char* label;
+    Panel panel;
+  };
+  static constexpr Button kButtons[] = {{"Findings", Panel::kFindings},
+                                        {"Heat map", Panel::kHeatMap},
+                                        {"Collective", Panel::kCollective},
+                                        {"Events", Panel::kEvents},
+                                        {"Flames", Panel::kFlame},
+                                        {"Steps", Panel::kSteps},
+                                        {"What if", Panel::kWhatIf},
+                                        {"SQL", Panel::kSql},
+                                        {"Range", Panel::kRange},
+                                        {"Details", Panel::kDetails},
+                                        {"Keys", Panel::kHelp}};
+  State& state = context_.state;
+  const float gap = 2 * ImGui::GetStyle().ItemSpacing.x;
+  float width = ImGui::CalcTextSize("Light").x + gap;
+  for (const Button& button : kButtons) width += ImGui::CalcTextSize(button.label).x + gap;
+  const bool fits = ImGui::GetCursorPosX() + width <= ImGui::GetWindowWidth();
+  if (fits) {
+    ImGui::SetCursorPosX(
+        std::max(ImGui::GetCursorPosX(), ImGui::GetWindowWidth() - 760 * context_.scale));
+  } else if (!ImGui::BeginMenu("Panels")) {
+    return;
+  }
+  for (const Button& button : kButtons) {
+    const bool was_shown = state.Shows(button.panel);
+    ImGui::MenuItem(button.label, nullptr, &state.Shows(button.panel));
+    if (!was_shown && state.Shows(button.panel)) state.Raise(button.panel);
+  }
+  if (!fits) ImGui::EndMenu();
+}
+
 void Ui::DrawToolbar() {
   State& state = context_.state;
   if (!ImGui::BeginMainMenuBar()) return;
@@ -129,28 +166,7 @@ void Ui::DrawToolbar() {
     if (ImGui::SmallButton("<##hit")) state.GoToHit(-1);
     if (ImGui::SmallButton(">##hit")) state.GoToHit(1);
   }
-  struct Button {
-    const char* label;
-    Panel panel;
-  };
-  static constexpr Button kButtons[] = {{"Findings", Panel::kFindings},
-                                        {"Heat map", Panel::kHeatMap},
-                                        {"Collective", Panel::kCollective},
-                                        {"Events", Panel::kEvents},
-                                        {"Flames", Panel::kFlame},
-                                        {"Steps", Panel::kSteps},
-                                        {"What if", Panel::kWhatIf},
-                                        {"SQL", Panel::kSql},
-                                        {"Range", Panel::kRange},
-                                        {"Details", Panel::kDetails},
-                                        {"Keys", Panel::kHelp}};
-  ImGui::SetCursorPosX(
-      std::max(ImGui::GetCursorPosX(), ImGui::GetWindowWidth() - 760 * context_.scale));
-  for (const Button& button : kButtons) {
-    const bool was_shown = state.Shows(button.panel);
-    ImGui::MenuItem(button.label, nullptr, &state.Shows(button.panel));
-    if (!was_shown && state.Shows(button.panel)) state.Raise(button.panel);
-  }
+  DrawPanelButtons();
   if (ImGui::MenuItem(state.is_dark ? "Light" : "Dark")) state.is_dark = !state.is_dark;
   ImGui::EndMainMenuBar();
 }
@@ -183,22 +199,36 @@ void Ui::DrawLossBanner() {
   ImGui::PopStyleColor();
 }
 
+// Which clocks the times are of; a click shows the others.
+void Ui::DrawClocks() {
+  State& state = context_.state;
+  if (!state.has_several_clocks()) return;
+  std::optional<int64_t> error_ns;
+  for (size_t slot = 0; slot < state.ranks().size(); ++slot) {
+    error_ns = std::max(error_ns, ClockErrorNs(state.summary(), slot));
+  }
+  std::string text = "clocks: each host's own";
+  if (!state.shows_own_clocks()) {
+    text = "clocks: aligned";
+    text += error_ns.has_value() ? " ±" + FormatNs(*error_ns) : ", how well is unknown";
+  }
+  ImGui::TextDisabled("  |");
+  if (ImGui::MenuItem((text + "###clocks").c_str())) {
+    state.ShowOwnClocks(!state.shows_own_clocks());
+  }
+}
+
 void Ui::DrawStatusBar() {
   State& state = context_.state;
   const RunSummary& summary = state.summary();
   int64_t events = 0;
   for (const auto& rank : state.ranks()) events += rank == nullptr ? 0 : rank->events();
-  int64_t clock_error = -1;
-  for (const schema::RankRow& rank : summary.ranks) {
-    clock_error = std::max(clock_error, rank.clock_error_ns.value_or(-1));
-  }
   std::string text = FormatCount(events) + " events";
   if (!state.session().is_complete()) {
     text += ", " + std::to_string(state.session().loaded()) + " of " +
             std::to_string(summary.ranks.size()) + " ranks loaded";
   }
   text += "  |  " + FormatCount(summary.EventsLost()) + " lost";
-  if (clock_error > 0) text += "  |  clocks within " + FormatNs(clock_error);
   if (context_.pointer.is_over_rows) {
     const int64_t time = state.viewport().ToTime(static_cast<double>(context_.pointer.x));
     text += "  |  " +
@@ -209,6 +239,7 @@ void Ui::DrawStatusBar() {
                                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_MenuBar)) {
     if (ImGui::BeginMenuBar()) {
       ImGui::TextDisabled("%s", text.c_str());
+      DrawClocks();
       if (!options_.layout_file.empty())
         ImGui::TextDisabled("  |  %.1f ms a frame", static_cast<double>(context_.frame_ms));
       ImGui::EndMenuBar();

@@ -34,8 +34,10 @@ class Ui {
 
  private:
   void DrawToolbar();
+  void DrawPanelButtons();
   void DrawLossBanner();
   void DrawStatusBar();
+  void DrawClocks();
   void ArrangePanels(unsigned int dockspace);
   template <typename Function>
   void DrawPanel(Panel panel, const char* title, Function&& draw);

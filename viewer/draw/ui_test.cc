@@ -125,6 +125,43 @@ TEST_F(UiTest, ClickingAnEventSelectsItAndItsDetailsHaveButtons) {
   });
 }
 
+TEST_F(UiTest, RowsAreDraggedByTheirLabelsAndOpenedByAClick) {
+  Drive([](ImGuiTestContext* context) {
+    State& state = StateOf(context);
+    const ImRect labels = context->ItemInfo("//Timeline/headers").RectFull;
+    const auto y_of = [&](const char* key) {
+      for (const SceneRow& row : state.scene().rows) {
+        if (row.row.key == key) return labels.Min.y + row.y + 8;
+      }
+      return -1.0F;
+    };
+    const size_t rows = state.tree().rows.size();
+    context->MouseMoveToPos({labels.Min.x + 50, y_of("r1")});
+    context->MouseDown();
+    context->MouseMoveToPos({labels.Min.x + 50, y_of("r0") + 20});
+    context->MouseMoveToPos({labels.Min.x + 50, y_of("r0")});
+    context->MouseUp();
+    context->Yield(2);
+    IM_CHECK_STR_EQ(state.tree().rows.front().key.c_str(), "r1");
+    IM_CHECK_EQ(state.tree().rows.size(), rows);  // and none was closed
+    context->MouseMoveToPos({labels.Min.x + 50, y_of("r1")});
+    context->MouseClick();
+    context->Yield(2);
+    IM_CHECK_LT(state.tree().rows.size(), rows);
+  });
+}
+
+TEST_F(UiTest, ANarrowWindowHasItsPanelsInAMenu) {
+  ImGui::GetIO().DisplaySize = ImVec2(1000, 700);
+  Drive([](ImGuiTestContext* context) {
+    context->Yield(2);
+    context->SetRef("##MainMenuBar");
+    context->MenuClick("Panels/Range");
+    context->Yield(2);
+    IM_CHECK(StateOf(context).Shows(Panel::kRange));
+  });
+}
+
 TEST_F(UiTest, DraggingSelectsARange) {
   Drive([](ImGuiTestContext* context) {
     const ImRect rows = context->ItemInfo("//Timeline/rows").RectFull;

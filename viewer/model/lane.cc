@@ -180,6 +180,18 @@ void Lane::AddBusy(int64_t begin, int64_t end, CategoryNs* busy_ns) const {
   AddDurations(first, last, busy_ns);
 }
 
+Lane Lane::MovedBy(int64_t shift_ns) const {
+  MovedTimes times{{columns_.blocks.begin(), columns_.blocks.end()},
+                   {columns_.wide_begins.begin(), columns_.wide_begins.end()}};
+  for (LaneBlock& block : times.blocks) block.base_ns += shift_ns;
+  for (int64_t& begin : times.wide_begins) begin += shift_ns;
+  Lane lane = *this;
+  lane.moved_ = std::make_shared<const MovedTimes>(std::move(times));
+  lane.columns_.blocks = lane.moved_->blocks;
+  lane.columns_.wide_begins = lane.moved_->wide_begins;
+  return lane;
+}
+
 size_t Lane::bytes() const {
   return LaneBytes(packed_.counts) + packed_.names.capacity() * sizeof(LaneName);
 }

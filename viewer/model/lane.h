@@ -86,7 +86,10 @@ class Lane {
   // Adds the time that [begin_ns, end_ns) spends in each category.
   void AddBusy(int64_t begin_ns, int64_t end_ns, CategoryNs* busy_ns) const;
 
-  // What it is made of.
+  // The same events `shift_ns` later. Shares the columns but those of its blocks.
+  Lane MovedBy(int64_t shift_ns) const;
+
+  // What it is made of; not moved.
   const PackedLane& packed() const { return packed_; }
   size_t bytes() const;
 
@@ -98,8 +101,15 @@ class Lane {
   void AddEvents(uint32_t first, uint32_t last, LaneSummary* summary) const;
   void AddWholeNodes(uint32_t first, uint32_t last, CategoryNs* busy_ns) const;
 
+  // Of a lane that was moved.
+  struct MovedTimes {
+    std::vector<LaneBlock> blocks;
+    std::vector<int64_t> wide_begins;
+  };
+
   PackedLane packed_;
-  LaneColumns columns_;               // in packed_.bytes
+  LaneColumns columns_;  // in packed_.bytes and moved_
+  std::shared_ptr<const MovedTimes> moved_;
   std::vector<Category> categories_;  // that occur
 };
 

@@ -35,6 +35,12 @@ Series::Series(std::vector<Sample> samples) : samples_(std::move(samples)) {
   }
 }
 
+Series Series::MovedBy(int64_t shift_ns) const {
+  Series moved = *this;
+  for (Sample& sample : moved.samples_) sample.time_ns += shift_ns;
+  return moved;
+}
+
 size_t Series::FirstAt(int64_t time_ns) const {
   const auto found =
       std::lower_bound(samples_.begin(), samples_.end(), time_ns,

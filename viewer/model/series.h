@@ -26,6 +26,9 @@ class Series {
   Series() = default;
   explicit Series(std::vector<Sample> samples);  // in any order
 
+  // The same values `shift_ns` later.
+  Series MovedBy(int64_t shift_ns) const;
+
   size_t size() const { return samples_.size(); }
   const Sample& sample(size_t index) const { return samples_[index]; }
   Extent extent() const { return In(0, samples_.size()); }

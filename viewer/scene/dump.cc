@@ -96,6 +96,9 @@ std::string DumpScene(const Scene& scene, const NameTable& names) {
   for (const PathMark& mark : scene.path) {
     text += "path [" + Px(mark.x0) + " " + Px(mark.x1) + ") y " + Px(mark.y) + "\n";
   }
+  for (const WhiskerMark& mark : scene.whiskers) {
+    text += "may begin [" + Px(mark.x0) + " " + Px(mark.x1) + ") y " + Px(mark.y) + "\n";
+  }
   for (const SceneRow& row : scene.pinned) {
     text += "pinned ";
     DumpRow(row, names, &text);

@@ -48,9 +48,12 @@ class TreeBuilder {
   RowTree Build() {
     if (summary_.has_two_runs()) {
       AddPairs();
+    } else if (!choices_.groups.empty()) {
+      AddGroups();
     } else {
       AddNodes();
     }
+    for (const RowMove& move : choices_.moves) Apply(move);
     ApplyFilter();
     return TakePinned();
   }
@@ -86,15 +89,60 @@ class TreeBuilder {
   }
 
   void AddNode(const std::string& host, const std::vector<uint32_t>& slots, bool show) {
-    if (show) {
-      Row row = Group("n/" + host, RowKind::kNode, 0, host, slots.front(), true);
-      row.label =
-          host + "  " + std::to_string(slots.size()) + (slots.size() == 1 ? " rank" : " ranks");
-      for (const uint32_t slot : slots) AddBand(slot, &row);
-      rows_.push_back(row);
-      if (!row.is_open) return;
+    if (show && !AddRanksAbove("n/" + host,
+                               host + "  " + std::to_string(slots.size()) +
+                                   (slots.size() == 1 ? " rank" : " ranks"),
+                               slots)) {
+      return;
     }
     for (const uint32_t slot : slots) AddRank(slot, show ? 1 : 0);
+  }
+
+  // Ranks are closed at first: a group's bands below one another show when each has work.
+  void AddGroups() {
+    ranks_added_ = kRanksOpenAtFirst;
+    for (const RankGroup& group : choices_.groups) {
+      if (!AddRanksAbove("g/" + group.label, group.label, group.slots)) continue;
+      for (const uint32_t slot : group.slots) AddRank(slot, 1);
+    }
+  }
+
+  // A row that sums up several ranks; whether it is open.
+  bool AddRanksAbove(const std::string& key, const std::string& label,
+                     const std::vector<uint32_t>& slots) {
+    Row row = Group(key, RowKind::kNode, 0, label, slots.front(), true);
+    for (const uint32_t slot : slots) AddBand(slot, &row);
+    rows_.push_back(row);
+    return row.is_open;
+  }
+
+  // The row behind the last of those that stand below this one.
+  size_t EndOf(size_t row) const {
+    size_t end = row + 1;
+    while (end < rows_.size() && rows_[end].depth > rows_[row].depth) ++end;
+    return end;
+  }
+
+  // A row and those below it, to before another that has the same parent, or behind the last such.
+  void Apply(const RowMove& move) {
+    const auto place_of = [&](const std::string& key) {
+      const auto found =
+          std::find_if(rows_.begin(), rows_.end(), [&](const Row& row) { return row.key == key; });
+      return static_cast<size_t>(found - rows_.begin());
+    };
+    const size_t from = place_of(move.key);
+    if (from == rows_.size()) return;
+    const int depth = rows_[from].depth;
+    size_t first = from;  // of its parent's rows
+    while (first > 0 && rows_[first - 1].depth >= depth) --first;
+    size_t to = first;
+    while (to < rows_.size() && rows_[to].depth >= depth && rows_[to].key != move.before) ++to;
+    const bool is_found = to < rows_.size() && rows_[to].key == move.before;
+    if (!move.before.empty() && (!is_found || rows_[to].depth != depth)) return;
+    const size_t end = EndOf(from);
+    const auto at = [&](size_t row) { return rows_.begin() + static_cast<std::ptrdiff_t>(row); };
+    if (to < from) std::rotate(at(to), at(from), at(end));
+    if (to > end) std::rotate(at(from), at(end), at(to));
   }
 
   Row Group(std::string key, RowKind kind, int depth, std::string label, uint32_t slot,
@@ -121,6 +169,9 @@ class TreeBuilder {
     Row row = Group("r" + std::to_string(slot), RowKind::kRank, depth,
                     summary_.RankName(summary_.ranks[slot].rank), slot, open_at_first);
     AddBand(slot, &row);
+    if (const auto note = choices_.rank_notes.find(slot); note != choices_.rank_notes.end()) {
+      row.label += "  " + note->second;
+    }
     rows_.push_back(row);
     if (!row.is_open) return;
     if (ranks_[slot] == nullptr) return AddNote(slot, depth + 1, "loading");
@@ -284,8 +335,9 @@ void Reveal(const RunSummary& summary, const RankTraces& ranks, const EventRef& 
   const std::string key = KeyOfTrack(ref.rank, track);
   choices->filter.clear();
   // Closed rows hide those below them, so from the top down.
-  std::vector<std::string> path = {"n/" + summary.ranks[ref.rank].host,
-                                   "r" + std::to_string(ref.rank)};
+  std::vector<std::string> path = {"n/" + summary.ranks[ref.rank].host};
+  for (const RankGroup& group : choices->groups) path.push_back("g/" + group.label);
+  path.push_back("r" + std::to_string(ref.rank));
   if (track.kind == TrackKind::kStream) path.push_back(KeyOfDevice(ref.rank, track.device));
   path.push_back(key);
   for (const std::string& step : path) {

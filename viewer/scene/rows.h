@@ -41,14 +41,29 @@ struct Row {
   float height = 0;            // pixels at scale 1
 };
 
+// Ranks that stand below one row.
+struct RankGroup {
+  std::string label;
+  std::vector<uint32_t> slots;
+};
+
+// A row that was dragged: it stands before another of the same parent, "": behind them all.
+struct RowMove {
+  std::string key;
+  std::string before;
+};
+
 // What the user chose. Rows are named by their keys.
 struct RowChoices {
   std::set<std::string> flipped;  // open instead of closed or the other way round
   std::set<std::string> deep;     // with all levels, however many
   std::vector<std::string> pinned;
   std::set<std::string> hidden;
-  std::string filter;                         // part of a row's label
-  std::map<std::string, std::string> badges;  // said of pinned rows: "slowest"
+  std::vector<RowMove> moves;                  // in this order
+  std::vector<RankGroup> groups;               // in place of nodes, if there are any
+  std::map<uint32_t, std::string> rank_notes;  // by slot: said behind a rank's name
+  std::string filter;                          // part of a row's label
+  std::map<std::string, std::string> badges;   // said of pinned rows: "slowest"
 };
 
 inline constexpr float kLaneHeight = 18;

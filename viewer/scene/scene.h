@@ -55,13 +55,21 @@ struct PathMark {
   float y = 0;
 };
 
+// From where to where the begin of an event may lie.
+struct WhiskerMark {
+  float x0 = 0;
+  float x1 = 0;
+  float y = 0;
+};
+
 struct Scene {
   Viewport viewport;
   std::vector<SceneRow> pinned;  // y counts from the top of the pinned rows
   std::vector<SceneRow> rows;    // those that are on screen
   std::vector<Tick> ticks;
   std::vector<StepLine> steps;
-  std::vector<PathMark> path;  // empty unless it is asked for
+  std::vector<PathMark> path;         // empty unless it is asked for
+  std::vector<WhiskerMark> whiskers;  // of the selected event and what belongs to it
   float pinned_height = 0;
   float total_height = 0;  // of all rows, seen or not
 };

@@ -83,6 +83,33 @@ TEST_F(SceneTest, RanksOfSeveralNodesAreGrouped) {
   EXPECT_NE(std::find(labels.begin(), labels.end(), "node1  1 rank"), labels.end());
 }
 
+TEST_F(SceneTest, RanksStandBelowTheirGroupsClosed) {
+  choices_.groups = {{"pipeline  ranks 0, 1", {1, 0}}};
+  choices_.rank_notes = {{1, "stage 0, bubble 23 %"}};
+  EXPECT_EQ(Labels(), (std::vector<std::string>{"pipeline  ranks 0, 1",
+                                                "rank 1  stage 0, bubble 23 %", "rank 0"}));
+  Reveal(run_.summary, run_.ranks, {0, 0, 0, 0}, &choices_);
+  EXPECT_NE(FindSceneRow(Build({0, 400, 200}), {0, 0, 0, 0}), nullptr);
+}
+
+TEST_F(SceneTest, RowsThatWereDraggedTakeThoseBelowThemAlong) {
+  const std::vector<std::string> before = Labels();
+  choices_.moves = {{"r1", "r0"}};
+  const std::vector<std::string> after = Labels();
+  const auto rank_0 = std::find(after.begin(), after.end(), "rank 0");
+  EXPECT_EQ(after.front(), "rank 1");
+  EXPECT_EQ(
+      std::vector<std::string>(after.begin(), rank_0),
+      std::vector<std::string>(std::find(before.begin(), before.end(), "rank 1"), before.end()));
+  choices_.moves.push_back({"r1", ""});
+  EXPECT_EQ(Labels(), before);
+  choices_.moves.push_back({"r0", ""});
+  EXPECT_EQ(Labels(), after);
+  // What is gone, or has another parent, is no place.
+  choices_.moves = {{"r7", "r0"}, {"r0", "r7"}, {"r0", "r1/gpu0"}};
+  EXPECT_EQ(Labels(), before);
+}
+
 TEST_F(SceneTest, ARankThatLoadsShowsItsSteps) {
   run_.ranks[1] = nullptr;
   run_.summary.windows = {{.rank = 1, .step = 0, .begin_ns = 0, .end_ns = 200, .step_ns = 200}};
