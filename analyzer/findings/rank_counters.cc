@@ -2,15 +2,20 @@
 
 #include <algorithm>
 
+#include "common/parallel.h"
+
 namespace tutti::analyzer {
 
 Result<RankCounters> ReadRankCounters(RunContext& context, const FindingFacts& facts,
                                       const std::string& name) {
-  RankCounters counters;
-  for (const schema::RankRow& rank : facts.ranks) {
-    TUTTI_ASSIGN_OR_RETURN(auto points, ReadCounter(context, rank, name));
-    counters.push_back(std::move(points));
-  }
+  RankCounters counters(facts.ranks.size());
+  std::vector<Status> statuses(facts.ranks.size(), OkStatus());
+  ParallelFor(facts.ranks.size(), [&](size_t i) {
+    auto points = ReadCounter(context, facts.ranks[i], name);
+    statuses[i] = points.status();
+    if (points.ok()) counters[i] = std::move(*points);
+  });
+  for (const Status& status : statuses) TUTTI_RETURN_IF_ERROR(status);
   return counters;
 }
 
