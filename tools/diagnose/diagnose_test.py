@@ -106,12 +106,12 @@ class Cost(unittest.TestCase):
         self.assertIsNone(loud.is_within(loud.claimed_ns))
 
     def test_runs_with_the_fault_may_scatter_more_than_clean_ones(self):
-        pairs = self.pairs(5)
-        for (_, faulty), ms in zip(pairs, (13, 14, 16, 17)):
+        pairs = self.pairs(5) + self.pairs(5)[:1]
+        for (_, faulty), ms in zip(pairs, (13, 14, 15, 16, 17)):
             faulty["median_ns"] = ms * MS
         baseline = score.Baseline(16, {"median": 10 * MS}, {"median": 0.0})
         result = score.score_case(pairs, set(), baseline)
-        self.assertAlmostEqual(result.noise_ns / MS, 1.96 * 1.2533 * 1.4826 * 1.5 / 2, places=2)
+        self.assertAlmostEqual(result.noise_ns / MS, 1.96 * 1.2533 * 1.4826 / math.sqrt(5), places=3)
 
     def test_another_pair_is_for_what_is_not_judged(self):
         self.assertTrue(self.score(5).is_settled)
@@ -128,7 +128,7 @@ class Cost(unittest.TestCase):
 class Baselines(unittest.TestCase):
     def test_of_few_runs_scatter_as_much_as_the_worst_that_is_known(self):
         runs = [{"baseline": name, "median_ns": ns, "mean_ns": ns}
-                for name, ns in (("a", 90), ("a", 100), ("a", 110), ("b", 1000), ("b", 1000))]
+                for name, ns in (("a", 80), ("a", 90), ("a", 100), ("a", 110), ("a", 120), ("b", 1000))]
         found = score.baselines(runs)
         self.assertTrue(found["a"].is_scatter_known)
         self.assertFalse(found["b"].is_scatter_known)
@@ -158,12 +158,12 @@ class Statistics(unittest.TestCase):
 class Table(unittest.TestCase):
     def test_counts_pairs_that_are_whole_and_clean_runs_that_are_not_clean(self):
         runs = [run(1, 10), run(1, 15, finding("straggler", [1], 5), truth=[EXTRA]),
-                run(2, 10, finding("pauses", [0], 2)), run(3, 10),
+                run(2, 10, finding("pauses", [0], 2)), run(3, 10), run(4, 10), run(5, 10),
                 run(3, 15, finding("input_wait", [0], 5), truth=[EXTRA])]
         text = table.markdown(runs, {"mnist_mlp": set()})
         share = "1 of 2 | 50.0 % (9.5 % to 90.5 %) |"
         self.assertIn("| runs whose fault is named first | " + share, text)
-        self.assertIn("beyond the declared | 1 of 3 |", text)
+        self.assertIn("beyond the declared | 1 of 5 |", text)
         self.assertIn("| `mnist_mlp extra_compute:5ms@1` | 2 | 1 | 1 | 5.00 ± 0.00 | 50 % |", text)
         self.assertIn("- `mnist_mlp extra_compute:5ms@1`: input_wait [0] (1), not straggler", text)
         self.assertIn("- `mnist_mlp`: pauses, 1", text)

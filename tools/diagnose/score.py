@@ -12,7 +12,7 @@ LEAST_SHARE = 0.1  # of the step: from here on a fault has to be found
 # A measured cost is a yardstick only if it is this much sharper than what it is to judge.
 MOST_NOISE = COST_TOLERANCE / 2
 STATISTICS = ("median", "mean")
-FEWEST_FOR_SCATTER = 3  # runs
+FEWEST_FOR_SCATTER = 5  # runs: the median deviation of fewer is often near 0
 PAIRS_AT_LEAST = 2
 
 
