@@ -138,9 +138,10 @@ Status FindSmallBuckets(RunContext& context, const FindingFacts& facts,
       facts, [](const schema::StepBreakdownRow& parts) { return parts.exposed_comm_transfer_ns; });
   for (double& ns : per_step) ns = std::min(ns, saved);
   const CostOfSteps cost = CostOver(facts, per_step);
-  if (!IsWorthwhile(facts, cost)) return OkStatus();
+  const std::optional<int64_t> replayed_ns = facts.SavedBy("bucket-mb=25");
+  if (!IsWorthwhile(facts, cost, replayed_ns)) return OkStatus();
   FindingDraft draft = DraftOf(kKinds[2], facts, cost);
-  draft.row.replayed_ns = facts.SavedBy("bucket-mb=25");
+  draft.row.replayed_ns = replayed_ns;
   draft.row.title = std::to_string(calls) + " collectives a step move " +
                     std::to_string(bytes >> 10) + " KiB of gradients; each costs " +
                     Duration(buckets.latency_ns) + " before it moves anything";

@@ -111,7 +111,8 @@ class Cost(unittest.TestCase):
             faulty["median_ns"] = ms * MS
         baseline = score.Baseline(16, {"median": 10 * MS}, {"median": 0.0})
         result = score.score_case(pairs, set(), baseline)
-        self.assertAlmostEqual(result.noise_ns / MS, 1.96 * 1.2533 * 1.4826 / math.sqrt(5), places=3)
+        expected_ms = 1.96 * 1.2533 * 1.4826 / math.sqrt(5)
+        self.assertAlmostEqual(result.noise_ns / MS, expected_ms, places=3)
 
     def test_another_pair_is_for_what_is_not_judged(self):
         self.assertTrue(self.score(5).is_settled)
@@ -128,7 +129,7 @@ class Cost(unittest.TestCase):
 class Baselines(unittest.TestCase):
     def test_of_few_runs_scatter_as_much_as_the_worst_that_is_known(self):
         runs = [{"baseline": name, "median_ns": ns, "mean_ns": ns}
-                for name, ns in (("a", 80), ("a", 90), ("a", 100), ("a", 110), ("a", 120), ("b", 1000))]
+                for name, ns in (*(("a", ns) for ns in (80, 90, 100, 110, 120)), ("b", 1000))]
         found = score.baselines(runs)
         self.assertTrue(found["a"].is_scatter_known)
         self.assertFalse(found["b"].is_scatter_known)
