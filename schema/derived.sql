@@ -375,7 +375,7 @@ CREATE TABLE device_summary (
   gaps             INTEGER NOT NULL,  -- stretches in which nothing runs
   idle_host_ns     INTEGER NOT NULL CHECK (idle_host_ns >= 0),      -- of them, before the launch call of what ends the gap returned
   idle_launched_ns INTEGER NOT NULL CHECK (idle_launched_ns >= 0),  -- it was launched, but had not begun
-  idle_unknown_ns  INTEGER NOT NULL CHECK (idle_unknown_ns >= 0),   -- its launch is not known
+  idle_unknown_ns  INTEGER NOT NULL CHECK (idle_unknown_ns >= 0),   -- its launch is not known, or nothing was captured then
   tensor_able_ns   INTEGER NOT NULL,  -- sum of durations of kernels that could use tensor cores: GEMM, attention, convolution
   tensor_core_ns   INTEGER NOT NULL CHECK (tensor_core_ns BETWEEN 0 AND tensor_able_ns),  -- of them, those whose names say that they do
   PRIMARY KEY (rank, device_id),

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/input/capture_gaps.h"
 #include "analyzer/input/kernel_traits.h"
 #include "analyzer/input/step_index.h"
 #include "analyzer/metrics/breakdown.h"
@@ -70,7 +71,15 @@ IntervalSet UnionOfRole(const Device& device, KernelRole role) {
   return UnionOfRuns(runs);
 }
 
-DeviceTime TimeOf(const Device& device, Interval capture) {
+// What nobody saw is nobody's fault.
+void MakeUnknown(const IntervalSet& unseen, GapCauses& gaps) {
+  for (IntervalSet* known : {&gaps.host, &gaps.launched}) {
+    gaps.unknown = Merge(gaps.unknown, Intersect(*known, unseen));
+    *known = Subtract(*known, unseen);
+  }
+}
+
+DeviceTime TimeOf(const Device& device, Interval capture, const IntervalSet& unseen) {
   DeviceTime time;
   std::vector<std::span<const Interval>> runs;
   for (const auto& [id, stream] : device.streams) runs.emplace_back(stream.times);
@@ -79,6 +88,7 @@ DeviceTime TimeOf(const Device& device, Interval capture) {
   time.comm = UnionOfRole(device, KernelRole::kCommunication);
   time.copy = UnionOfRole(device, KernelRole::kPeerCopy);
   time.gaps = CausesOf(DeviceGaps(device.work, capture));
+  MakeUnknown(unseen, time.gaps);
   return time;
 }
 
@@ -199,13 +209,14 @@ Status DevicesOfRank(RunContext& context, const schema::RankRow& rank, RankTrace
   TUTTI_ASSIGN_OR_RETURN(const auto windows, context.Read<schema::StepWindowRow>(
                                                  "WHERE rank = ?1 ORDER BY step", rank.rank));
   const StepIndex steps(windows);
+  TUTTI_ASSIGN_OR_RETURN(const IntervalSet unseen, CaptureGaps(trace));
   KernelTraitsOf traits(trace);
   std::map<int64_t, Device> devices;
   for (const DeviceEvent& event : events) {
     Add(event, calls, traits(event), devices[event.device_id]);
   }
   for (const auto& [device_id, device] : devices) {
-    const DeviceTime time = TimeOf(device, {rank.begin_ns, rank.end_ns});
+    const DeviceTime time = TimeOf(device, {rank.begin_ns, rank.end_ns}, unseen);
     TUTTI_RETURN_IF_ERROR(WriteDevice(context, rank.rank, device_id, device, time, steps));
   }
   return OkStatus();

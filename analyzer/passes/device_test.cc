@@ -38,6 +38,21 @@ TEST(Device, TwoCommunicatorsAtOnceCountOnceAgainstTheWallClock) {
             "comm_all_gather|1|300000\ncomm_all_reduce|1|300000\ngemm|2|350000");
 }
 
+// ns      0     100            1000    1100
+// a GPU   [=====)                [=====)
+// gap             [200 .... 900)
+TEST(Device, NobodyKeptItIdleWhileNothingWasCaptured) {
+  TraceBuilder rank(0, 1);
+  rank.Api("cudaLaunchKernel", 0, 10, 1).Api("cudaLaunchKernel", 950, 980, 2);
+  rank.Kernel("a", 7, 0, 100, 1).Kernel("a", 7, 1'000, 1'100, 2);
+  rank.Stat("capture_gap", 1, 200, 900);
+  RunFolder run;
+  const Derived derived(run.Add(rank));
+  EXPECT_EQ(derived.Query("SELECT idle_host_ns, idle_launched_ns, idle_unknown_ns"
+                          " FROM device_summary"),
+            "180|20|700");
+}
+
 // Programmatic dependent launch: the next kernel of a stream begins before the last one ends.
 TEST(Device, KernelsThatOverlapInOneStreamAreAllThereAndCountOnce) {
   TraceBuilder rank(0, 1, 1'000);

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "analyzer/input/capture_gaps.h"
 #include "analyzer/metrics/names.h"
 #include "analyzer/metrics/percentile.h"
 #include "analyzer/metrics/steady.h"
@@ -236,18 +237,6 @@ Status TagSteps(RankTrace& trace, RankSteps& found) {
   return OkStatus();
 }
 
-// Between captures of a process that were joined, and while capture was switched off.
-Result<std::vector<Interval>> CaptureGaps(RankTrace& trace) {
-  TUTTI_ASSIGN_OR_RETURN(const auto stats, trace.Stats());
-  std::vector<Interval> gaps;
-  for (const schema::TraceStatRow& stat : stats) {
-    if (stat.name != "capture_gap" && stat.name != "capture_paused") continue;
-    if (stat.begin_ns && stat.end_ns) gaps.push_back({*stat.begin_ns, *stat.end_ns});
-  }
-  SortByBegin(gaps);
-  return gaps;
-}
-
 // Steps that the program marked are where it says; others must not hold what nobody saw.
 void LeaveOutGaps(std::span<const Interval> gaps, RankSteps& found) {
   if (found.origin == "whole_trace") {
@@ -288,7 +277,7 @@ Result<RankSteps> StepsOfRank(const schema::RankRow& rank, RankTrace& trace,
   RankSteps found;
   found.rank = rank.rank;
   TUTTI_RETURN_IF_ERROR(FindSteps(rank, trace, step_range, found));
-  TUTTI_ASSIGN_OR_RETURN(const std::vector<Interval> gaps, CaptureGaps(trace));
+  TUTTI_ASSIGN_OR_RETURN(const IntervalSet gaps, CaptureGaps(trace));
   LeaveOutGaps(gaps, found);
   TUTTI_RETURN_IF_ERROR(DropUncovered(trace, found));
   TUTTI_ASSIGN_OR_RETURN(const std::vector<LaunchedWork> work, CollectWork(trace));

@@ -106,6 +106,32 @@ TEST(StepWindow, StepsAfterRecordingStoppedDoNotCount) {
             "data_loss|5");
 }
 
+// ns       0    10   20        60   70   80
+// steps    [0   )[1  )         [5   )[6   )
+// gap                [========)
+TEST(StepWindow, NothingIsKnownBetweenCaptures) {
+  TraceBuilder rank(0, 1);
+  for (const auto& [number, begin] : {std::pair(0, 0), {1, 10}, {5, 60}, {6, 70}}) {
+    rank.Step(number, begin, begin + 10).Kernel("k", 7, begin + 1, begin + 9);
+  }
+  rank.Stat("capture_gap", 1, 20, 60);
+  RunFolder run;
+  const Derived derived(run.Add(rank));
+  EXPECT_EQ(derived.Query("SELECT w.step_ns, between_steps_ns, step_period_ns FROM step_window AS w"
+                          " JOIN run_step USING (step) ORDER BY step"),
+            "10||\n10|0|10\n10||\n10|0|10");
+}
+
+TEST(StepWindow, WithNothingThatRepeatsEachCaptureIsAStep) {
+  TraceBuilder rank(0, 1);
+  rank.Op("a", 0, 30).Op("b", 70, 100).Stat("capture_gap", 1, 30, 70);
+  RunFolder run;
+  const Derived derived(run.Add(rank));
+  EXPECT_EQ(derived.Query("SELECT begin_ns - lag(end_ns) OVER (ORDER BY step), step_ns"
+                          " FROM step_window ORDER BY step"),
+            "|30\n40|30");
+}
+
 TEST(StepWindow, WithNothingThatRepeatsTheWholeTraceIsOneStep) {
   TraceBuilder rank(0, 1);
   rank.Op("aten::mm", 0, 40).Op("aten::relu", 50, 60).Ended(70);

@@ -3,7 +3,9 @@
 // Callable from any thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "common/wire/wire.h"
 
@@ -24,7 +26,13 @@ struct Anchor {
   int64_t realtime_ns;
   int64_t monotonic_raw_ns;
 
-  int64_t ToTraceNs(int64_t raw_ns) const { return realtime_ns + (raw_ns - monotonic_raw_ns); }
+  // What no clock can have told (a damaged spool's reading) is the nearest time there is.
+  int64_t ToTraceNs(int64_t raw_ns) const {
+    __extension__ using Wide = __int128;
+    const Wide time_ns = Wide{realtime_ns} + raw_ns - monotonic_raw_ns;
+    return static_cast<int64_t>(std::clamp<Wide>(time_ns, std::numeric_limits<int64_t>::min(),
+                                                 std::numeric_limits<int64_t>::max()));
+  }
 };
 
 // kTsc if the TSC ticks at a constant rate on this CPU in every state and the kernel

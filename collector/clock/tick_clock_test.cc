@@ -11,6 +11,14 @@ namespace {
 
 ClockReading Reading(uint64_t ticks, int64_t raw_ns) { return {ticks, 0, raw_ns, 0}; }
 
+TEST(Anchor, TellsTimesThatNoClockHas) {
+  const Anchor anchor{1'000'000, 100};
+  EXPECT_EQ(anchor.ToTraceNs(150), 1'000'050);
+  EXPECT_EQ(anchor.ToTraceNs(INT64_MAX), INT64_MAX);
+  EXPECT_EQ((Anchor{-1'000, 100}.ToTraceNs(INT64_MIN)), INT64_MIN);
+  EXPECT_EQ((Anchor{INT64_MAX, INT64_MIN}.ToTraceNs(0)), INT64_MAX);
+}
+
 TEST(TickClock, IsExactAtReadingsAndLinearBetween) {
   TickClock clock(Anchor{1'000'000, 100});
   ASSERT_TRUE(clock.Add(Reading(3'000, 100)));
