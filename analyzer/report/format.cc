@@ -30,6 +30,14 @@ std::string WithCommas(int64_t number) {
 
 std::string Milliseconds(double ns) { return Print("%.3f", ns / 1e6); }
 
+std::string MsOrDash(const std::optional<int64_t>& ns) {
+  return ns ? Milliseconds(static_cast<double>(*ns)) : "-";
+}
+
+std::string Counted(int64_t number, const char* one, const char* many) {
+  return WithCommas(number) + " " + (number == 1 ? one : many);
+}
+
 std::string Bytes(int64_t bytes) {
   constexpr std::array<const char*, 5> kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
   auto value = static_cast<double>(bytes);

@@ -14,6 +14,9 @@ namespace tutti::analyzer {
 std::string WithCommas(int64_t number);
 // "4.210": milliseconds with three decimals, "-" for nothing.
 std::string Milliseconds(double ns);
+std::string MsOrDash(const std::optional<int64_t>& ns);
+// "1 rank", "2,048 ranks"
+std::string Counted(int64_t number, const char* one, const char* many);
 // "1.6 MiB", "512 B"
 std::string Bytes(int64_t bytes);
 // "19,968" or "3.41": a rate with three significant digits

@@ -141,6 +141,14 @@ bool ReportData::IsCutOff() const {
   });
 }
 
+bool ReportData::HasSteps() const { return !steps.empty() || Integer("step.count").has_value(); }
+
+int64_t ReportData::Windows() const {
+  int64_t windows = 0;
+  for (const schema::RankSummaryRow& row : rank_summaries) windows += row.steps;
+  return windows;
+}
+
 std::optional<int64_t> ReportData::Integer(const std::string& name) const {
   const auto found = metrics.find(name);
   if (found == metrics.end() || !found->second) return std::nullopt;

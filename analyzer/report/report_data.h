@@ -78,6 +78,9 @@ struct ReportData {
   // Whether a rank's end was not seen: what came after its last event is not known.
   bool IsCutOff() const;
 
+  bool HasSteps() const;
+  // Windows of steps that the totals are made of: one per step and rank.
+  int64_t Windows() const;
   // Mean per step of what ranks wait in all for others that are late because of `rank`.
   int64_t PassedOnNs(int64_t rank) const;
 

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "analyzer/report/format.h"
+#include "analyzer/report/text_sections.h"
 #include "common/text.h"
 
 namespace tutti::analyzer {
 namespace {
 
-constexpr size_t kColumns = 100;
 constexpr size_t kMostKernels = 10;
 constexpr size_t kMostCategories = 6;
 constexpr size_t kMostCopies = 4;
@@ -27,11 +27,7 @@ std::string Share(const ReportData& data, const char* metric) {
   return PercentOf(data.Real(metric).value_or(0), 1);
 }
 
-int64_t Windows(const ReportData& data) {
-  int64_t windows = 0;
-  for (const schema::RankSummaryRow& row : data.rank_summaries) windows += row.steps;
-  return std::max<int64_t>(windows, 1);
-}
+int64_t Windows(const ReportData& data) { return std::max<int64_t>(data.Windows(), 1); }
 
 std::string Categories(const ReportData& data) {
   const auto windows = static_cast<double>(Windows(data));
