@@ -450,6 +450,30 @@ TEST(Catalogue, WhoWaitsForACoreIsNoStraggler) {
   }
 }
 
+// Rank 1 computes 2 ms longer, and takes 8 MiB anew in each step. Only if that costs the kernel as
+// much is it why.
+TEST(Catalogue, AStragglerIsExplainedByWhatCostsAsMuch) {
+  for (const int64_t kernel_ns : {700'000, 2'000'000}) {
+    RunFolder run;
+    for (int64_t number = 0; number < 2; ++number) {
+      TraceBuilder rank(number, 2, 1000);
+      for (int64_t step = 0; step < kSteps; ++step) {
+        const int64_t t = step * kStepUs;
+        const int64_t compute = number == 1 ? 9000 : 7000;
+        rank.Step(step, t, t + kStepUs).Op("aten::mm", t, t + compute);
+        rank.AllReduce(step, t + compute, t + compute, t + 9500, 64);
+        rank.Memory(t + 10, 8 << 20, 8 << 20).Memory(t + 5000, -(8 << 20), 0);
+      }
+      run.Add(rank);
+    }
+    Count(run, 1, "process.minor_faults", 2048);
+    Count(run, 1, "process.cpu_system", kernel_ns);
+    EXPECT_EQ(Derived(run).Query("SELECT kind, cost_ns FROM finding"),
+              kernel_ns == 2'000'000 ? "host_alloc_churn|2000000"
+                                     : "straggler|2000000\nhost_alloc_churn|700000");
+  }
+}
+
 // 0.8 ms of 10 that rank 1 waits for input, while rank 0 computes as much longer.
 TEST(Catalogue, ASmallCostThatAReplayDoesNotConfirmIsNone) {
   for (const int64_t wait : {0, 800}) {

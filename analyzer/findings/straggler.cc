@@ -49,18 +49,21 @@ CauseText TextOf(const std::string& cause) {
                                : found->second;
 }
 
-// Why it is late may be told already: a late loader, a slow GPU.
+// Why it is late may be told already: a late loader, a slow GPU; or that it does other work, if
+// that costs at least half as much.
 bool IsTold(const schema::StragglerRow& straggler, const std::vector<FindingDraft>& drafts) {
   return std::any_of(drafts.begin(), drafts.end(), [&](const FindingDraft& draft) {
     // Stages wait for one another by their nature: who is late without a reason of its own is not
     // to blame.
     if (draft.row.kind == "pipeline_bubble" && !straggler.cause) return true;
+    const bool is_enough = draft.row.cost_ns.value_or(0) >= straggler.net_cost_ns / 2;
     // What a rank without cores, or with a thousand operators more, does late is its symptom.
-    if (draft.row.cause == "cpu_contention") return true;
+    if (draft.row.cause == "cpu_contention") return is_enough;
     const bool is_work =
         draft.row.cause == "tiny_operators" || draft.row.cause == "host_allocation";
-    const bool same_cause = is_work || (draft.row.cause && draft.row.cause == straggler.cause);
-    return same_cause &&
+    const bool is_cause =
+        is_work ? is_enough : draft.row.cause && draft.row.cause == straggler.cause;
+    return is_cause &&
            std::find(draft.ranks.begin(), draft.ranks.end(), straggler.rank) != draft.ranks.end();
   });
 }
