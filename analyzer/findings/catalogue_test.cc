@@ -24,6 +24,26 @@ TraceBuilder PlainRank(int64_t number, int64_t world) {
   return rank;
 }
 
+// One of two ranks; rank 1 computes 2 ms longer, for which rank 0 waits.
+TraceBuilder RankOfTwo(int64_t number) {
+  TraceBuilder rank(number, 2, 1000);
+  const int64_t compute = number == 1 ? 9000 : 7000;
+  for (int64_t step = 0; step < kSteps; ++step) {
+    const int64_t t = step * kStepUs;
+    rank.Step(step, t, t + kStepUs).Op("aten::mm", t, t + compute);
+    rank.AllReduce(step, t + compute, t + compute, t + 9500, 64);
+  }
+  return rank;
+}
+
+// 8 MiB that are taken and given back in each step.
+void AddFreshMemory(TraceBuilder& rank) {
+  for (int64_t step = 0; step < kSteps; ++step) {
+    rank.Memory(step * kStepUs + 10, 8 << 20, 8 << 20);
+    rank.Memory(step * kStepUs + 5000, -(8 << 20), 0);
+  }
+}
+
 // A counter that rises by `per_step` in every step, read at the begin of each and at the end.
 void Count(RunFolder& run, int64_t rank, const std::string& name, int64_t per_step) {
   const std::string file = "rank-0000" + std::to_string(rank) + ".sqlite";
@@ -77,10 +97,7 @@ TEST(Catalogue, WaitingForACoreNowAndThenIsOrdinary) {
 TEST(Catalogue, LargeBlocksThatAreNewInEveryStep) {
   for (const int64_t pages : {2048, 900}) {
     TraceBuilder rank = PlainRank(0, 1);
-    for (int64_t step = 0; step < kSteps; ++step) {
-      rank.Memory(step * kStepUs + 10, 8 << 20, 8 << 20);
-      rank.Memory(step * kStepUs + 5000, -(8 << 20), 0);
-    }
+    AddFreshMemory(rank);
     RunFolder run;
     run.Add(rank);
     Count(run, 0, "process.minor_faults", pages);
@@ -433,16 +450,7 @@ TEST(Catalogue, AForwardBetweenBackwardsIsNoneThatRunsAgain) {
 TEST(Catalogue, WhoWaitsForACoreIsNoStraggler) {
   for (const int64_t delay_ns : {0, 1'900'000}) {
     RunFolder run;
-    for (int64_t number = 0; number < 2; ++number) {
-      TraceBuilder rank(number, 2, 1000);
-      for (int64_t step = 0; step < kSteps; ++step) {
-        const int64_t t = step * kStepUs;
-        const int64_t compute = number == 1 ? 9000 : 7000;
-        rank.Step(step, t, t + kStepUs).Op("aten::mm", t, t + compute);
-        rank.AllReduce(step, t + compute, t + compute, t + 9500, 64);
-      }
-      run.Add(rank);
-    }
+    run.Add(RankOfTwo(0)).Add(RankOfTwo(1));
     Count(run, 1, "process.main_run_delay", delay_ns);
     const Derived derived(run);
     EXPECT_EQ(derived.Query("SELECT kind, cause FROM finding"),
@@ -456,14 +464,8 @@ TEST(Catalogue, AStragglerIsExplainedByWhatCostsAsMuch) {
   for (const int64_t kernel_ns : {700'000, 2'000'000}) {
     RunFolder run;
     for (int64_t number = 0; number < 2; ++number) {
-      TraceBuilder rank(number, 2, 1000);
-      for (int64_t step = 0; step < kSteps; ++step) {
-        const int64_t t = step * kStepUs;
-        const int64_t compute = number == 1 ? 9000 : 7000;
-        rank.Step(step, t, t + kStepUs).Op("aten::mm", t, t + compute);
-        rank.AllReduce(step, t + compute, t + compute, t + 9500, 64);
-        rank.Memory(t + 10, 8 << 20, 8 << 20).Memory(t + 5000, -(8 << 20), 0);
-      }
+      TraceBuilder rank = RankOfTwo(number);
+      AddFreshMemory(rank);
       run.Add(rank);
     }
     Count(run, 1, "process.minor_faults", 2048);

@@ -90,26 +90,25 @@ std::string PythonLines::OfApiCall(const schema::RankRow& rank, int64_t api_call
 }
 
 std::string PythonLines::OfCollective(const schema::RankRow& rank, Interval range) {
-  schema::Database* const trace = Trace(rank);
-  const int64_t offset_ns = rank.clock_offset_ns;
-  return trace == nullptr
-             ? ""
-             : LineAt(*trace,
-                      "SELECT coalesce(enqueue_tid, tid) AS tid,"
-                      " coalesce(enqueue_ns, begin_ns) AS time_ns FROM collective_source"
-                      " WHERE begin_ns >= ?1 AND begin_ns < ?2 ORDER BY end_ns - begin_ns DESC",
-                      {range.begin_ns - offset_ns, range.end_ns - offset_ns});
+  return OfFirstIn(rank, range,
+                   "SELECT coalesce(enqueue_tid, tid) AS tid,"
+                   " coalesce(enqueue_ns, begin_ns) AS time_ns FROM collective_source"
+                   " WHERE begin_ns >= ?1 AND begin_ns < ?2 ORDER BY end_ns - begin_ns DESC");
 }
 
 std::string PythonLines::OfInputWait(const schema::RankRow& rank, Interval range) {
+  return OfFirstIn(rank, range,
+                   "SELECT tid, begin_ns AS time_ns FROM data_wait"
+                   " WHERE begin_ns >= ?1 AND begin_ns < ?2 ORDER BY end_ns - begin_ns DESC");
+}
+
+std::string PythonLines::OfFirstIn(const schema::RankRow& rank, Interval range,
+                                   std::string_view thread_and_time) {
   schema::Database* const trace = Trace(rank);
   const int64_t offset_ns = rank.clock_offset_ns;
-  return trace == nullptr
-             ? ""
-             : LineAt(*trace,
-                      "SELECT tid, begin_ns AS time_ns FROM data_wait"
-                      " WHERE begin_ns >= ?1 AND begin_ns < ?2 ORDER BY end_ns - begin_ns DESC",
-                      {range.begin_ns - offset_ns, range.end_ns - offset_ns});
+  return trace == nullptr ? ""
+                          : LineAt(*trace, thread_and_time,
+                                   {range.begin_ns - offset_ns, range.end_ns - offset_ns});
 }
 
 // `thread_and_time` selects the moment asked about, ?1 and ?2 being the range.

@@ -50,6 +50,9 @@ class PythonLines {
  private:
   // nullptr: it has no Python calls, or can't be read.
   schema::Database* Trace(const schema::RankRow& rank);
+  // Of the first moment that `thread_and_time` selects in the range; see LineAt.
+  std::string OfFirstIn(const schema::RankRow& rank, Interval range,
+                        std::string_view thread_and_time);
   std::string LineAt(schema::Database& trace, std::string_view thread_and_time, Interval range);
 
   const RunContext& context_;
