@@ -115,6 +115,21 @@ std::string WhyOfDifferentSizes(const std::vector<CaptureClaim>& claims) {
   return "";
 }
 
+// Ranks of one job are traced at once. Of traces that don't say which rank they are, two that have
+// no moment in common are of no such job.
+std::string WhyNoRanksOfOneJob(const std::vector<CaptureClaim>& claims) {
+  for (size_t i = 0; i < claims.size(); ++i) {
+    if (claims[i].rank) return "";
+    for (size_t j = 0; j < i; ++j) {
+      if (!AtDifferentTimes(claims[i], claims[j])) return "";
+    }
+  }
+  if (claims.size() < 2 || RanksFromFolders(claims)[0]) return "";
+  return "these traces are of different times, and none says its rank: " + claims[0].path + ", " +
+         claims[1].path + (claims.size() > 2 ? ", …" : "") +
+         "; import one at a time, or name them rank<N> if they are of one job after all";
+}
+
 }  // namespace
 
 std::string WhySeveralRuns(const std::vector<CaptureClaim>& claims) {
@@ -134,6 +149,7 @@ std::string WhySeveralRuns(const std::vector<CaptureClaim>& claims) {
     if (const auto rank = SharedRank(names)) return Refusal(names, *rank);
   }
   if (std::string why = WhyOneAfterAnother(claims); !why.empty()) return why;
+  if (std::string why = WhyNoRanksOfOneJob(claims); !why.empty()) return why;
   return WhyOfDifferentSizes(claims);
 }
 

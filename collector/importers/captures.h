@@ -28,7 +28,8 @@ struct CaptureClaim {
 // rank are no proof: a restarted process has two. What is: each folder (or all files with names
 // that differ in the rank alone) is a set of different ranks, and ranks that are in two say so
 // themselves or were traced at different times; every rank was traced several times, one after
-// another; two files tell different sizes of the job.
+// another; two files tell different sizes of the job; no trace says its rank, and no two of them
+// have a moment in common.
 std::string WhySeveralRuns(const std::vector<CaptureClaim>& claims);
 
 // The ranks that folders tell ("rank_3/trace.json"), by place in `claims`, where no file tells

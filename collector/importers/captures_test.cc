@@ -43,6 +43,19 @@ TEST(WhySeveralRuns, TellsFoldersApart) {
 }
 
 // Ranks of one node each that call themselves by their place there.
+TEST(WhySeveralRuns, TellsTracesWithoutARankOfDifferentTimesApart) {
+  const auto unknown = [](std::string path, int64_t begin_ns) {
+    CaptureClaim claim = Named(0, std::move(path), begin_ns);
+    claim.rank.reset();
+    return claim;
+  };
+  EXPECT_THAT(WhySeveralRuns({unknown("d/a.json", 0), unknown("d/b.json", 20)}),
+              HasSubstr("none says its rank: d/a.json, d/b.json; import one at a time"));
+  EXPECT_EQ(WhySeveralRuns({unknown("d/a.json", 0), unknown("d/b.json", 5)}), "");
+  EXPECT_EQ(WhySeveralRuns({unknown("d/a.json", 0), Named(1, "d/b1.json", 20)}), "");
+  EXPECT_EQ(WhySeveralRuns({unknown("rank_0/t.json", 0), unknown("rank_1/t.json", 20)}), "");
+}
+
 TEST(WhySeveralRuns, DoesNotTellNodesApartThatRanAtOnce) {
   EXPECT_EQ(WhySeveralRuns({Named(0, "node0/rank0.json"), Named(0, "node1/rank0.json")}), "");
   EXPECT_THAT(WhySeveralRuns({Named(0, "i10/rank0.json"), Named(0, "i20/rank0.json", 50)}),
