@@ -26,12 +26,14 @@ Status SystemError(const std::string& path, int error) {
 
 // Bytes 18 and 19 of the header: 1 rollback journal, 2 write-ahead log
 // (https://sqlite.org/fileformat2.html, "File format version numbers").
-Status MarkAsWithoutLog(const std::string& path) {
+// What was reserved beyond `bytes` is given back.
+Status MarkAsWithoutLog(const std::string& path, int64_t bytes) {
   constexpr off_t kOffset = 18;
   constexpr char kRollbackJournal[2] = {1, 1};
   const int file = open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
   if (file < 0) return SystemError(path, errno);
-  const bool written = pwrite(file, kRollbackJournal, 2, kOffset) == 2 && fsync(file) == 0;
+  const bool written = pwrite(file, kRollbackJournal, 2, kOffset) == 2 &&
+                       ftruncate(file, bytes) == 0 && fsync(file) == 0;
   const int error = errno;
   close(file);
   return written ? OkStatus() : SystemError(path, error);
@@ -144,9 +146,10 @@ Status TraceStore::Finish() {
   // PRAGMA journal_mode would need room for a rollback journal, and a kill just then would
   // leave one that read-only connections can't play back. With the log empty, all that it
   // changes are the two bytes.
+  TUTTI_ASSIGN_OR_RETURN(const int64_t pages, database_->QueryOne<int64_t>("PRAGMA page_count"));
   sqlite3_db_config(database_->handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   database_.reset();
-  TUTTI_RETURN_IF_ERROR(MarkAsWithoutLog(path_));
+  TUTTI_RETURN_IF_ERROR(MarkAsWithoutLog(path_, pages * kPageBytes));
   unlink((path_ + "-wal").c_str());
   unlink((path_ + "-shm").c_str());
   ReleaseBallast();

@@ -66,6 +66,19 @@ TEST(TraceWriter, LeavesOnePlainFileThatSaysWhatItIs) {
   EXPECT_EQ(ReadAll<CpuOpRow>(database)->front().end_ns, 150);
 }
 
+TEST(TraceWriter, GivesBackWhatItReserved) {
+  const Scratch scratch;
+  const std::string path = scratch.Path("t.sqlite");
+  ASSERT_TRUE(MakeWriter(path, Patient())->Finalize().ok());
+  const auto writer = *TraceWriter::Reopen(path, Patient());
+  ASSERT_TRUE(writer->Append(OpNumber(1)).ok());
+  ASSERT_TRUE(writer->Commit().ok());
+  EXPECT_EQ(fs::file_size(path) % (1 << 20), 0u) << "reserved in chunks";
+  ASSERT_TRUE(writer->Finalize().ok());
+  Database database = *Database::OpenReadOnly(path);
+  EXPECT_EQ(fs::file_size(path), 16384 * *database.QueryOne<int64_t>("PRAGMA page_count"));
+}
+
 TEST(TraceWriter, CommitsAtTheRowLimitWithoutBeingAsked) {
   const Scratch scratch;
   const std::string path = scratch.Path("t.sqlite");
