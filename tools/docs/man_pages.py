@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """man_pages.py TUTTI [--write]: the manual pages in docs/man against the program's own --help.
 
-A page's options stand between two comments and are made from --help; the rest of a page is
-written by hand. Without --write, says which pages are not up to date and exits 1; with it, makes
-them so, and starts a page for each verb that has none.
+A page's options stand between two comments and are made from --help, the tables of tutti-schema(5)
+from `tutti schema --json`; the rest of a page is written by hand. Without --write, says which pages
+are not up to date and exits 1; with it, makes them so, and starts a page for each verb that has
+none.
 """
+import json
 import os
 import pathlib
 import re
@@ -14,15 +16,21 @@ import sys
 FOLDER = pathlib.Path(__file__).parents[2] / "docs/man"
 BEGIN = '.\\" Options, made from --help by tools/docs/man_pages.py.'
 END = '.\\" End of what is made from --help.'
+SCHEMA_BEGIN = '.\\" Tables, made from tutti schema --json by tools/docs/man_pages.py.'
+SCHEMA_END = '.\\" End of what is made from tutti schema --json.'
 DESCRIPTION_COLUMN = 30  # where --help's descriptions begin
 
 
-def help_of(tutti, *verb):
+def output_of(tutti, *words):
     # What the user has set would be shown as the default.
     clean = {name: value for name, value in os.environ.items() if not name.startswith("TUTTI_")}
     return subprocess.run(
-        [tutti, *verb, "--help"], capture_output=True, text=True, check=True, env=clean
+        [tutti, *words], capture_output=True, text=True, check=True, env=clean
     ).stdout
+
+
+def help_of(tutti, *verb):
+    return output_of(tutti, *verb, "--help")
 
 
 def entries(text):
@@ -90,9 +98,27 @@ def skeleton(name, summary, usage):
 """
 
 
-def with_options(page, made):
-    begin, end = page.index(BEGIN), page.index(END) + len(END)
-    return page[:begin] + made + page[end:]
+def type_of(table, column):
+    nullable = column["nullable"] and table["kind"] == "table"
+    words = [column["type"], "key" if column["key"] else "", "may be NULL" if nullable else ""]
+    return ", ".join(filter(None, words))
+
+
+def tables(tutti):
+    """The part of tutti-schema(5) that is made."""
+    schema = json.loads(output_of(tutti, "schema", "--json"))
+    lines = [SCHEMA_BEGIN, ".SH TABLES", f"Of version {schema['version']}."]
+    for table in schema["tables"]:
+        lines += [f".SS {roff(table['name'])} ({table['kind']})", roff(table["comment"])]
+        for column in table["columns"]:
+            kind = type_of(table, column)
+            lines += [".TP", f".BR {roff(column['name'])}" + (f' " ({kind})"' if kind else ""),
+                      roff(column["comment"])]
+    return "\n".join([*lines, SCHEMA_END])
+
+
+def replaced(page, begin, made, end):
+    return page[:page.index(begin)] + made + page[page.index(end) + len(end):]
 
 
 def expected_pages(tutti):
@@ -104,8 +130,11 @@ def expected_pages(tutti):
     for name, (verb, summary, usage) in wanted.items():
         path = FOLDER / f"{name}.1"
         now = path.read_text() if path.exists() else None
-        pages[path] = (now, with_options(now or skeleton(name, summary, usage),
-                                         options(tutti, *verb)))
+        pages[path] = (now, replaced(now or skeleton(name, summary, usage),
+                                     BEGIN, options(tutti, *verb), END))
+    schema = FOLDER / "tutti-schema.5"
+    now = schema.read_text()
+    pages[schema] = (now, replaced(now, SCHEMA_BEGIN, tables(tutti), SCHEMA_END))
     return pages
 
 

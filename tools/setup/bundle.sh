@@ -12,12 +12,7 @@ cmake --install "$build" --prefix "$folder" --strip > /dev/null
 rm -rf "$folder/share" "$folder/include" "$folder"/lib/tutti/libtutti_viewer*
 
 # What the command needs beyond what every system has, beside the tracer, where it looks.
-ldd "$folder/bin/tutti" | awk '$2 == "=>" { print $1, $3 }' | while read -r name path; do
-  case $name in
-    libc.so.* | libm.so.* | libgcc_s.so.* | libstdc++.so.*) ;;
-    *) cp -L "$path" "$folder/lib/tutti/$name" ;;
-  esac
-done
+cmake --install "$build" --prefix "$folder" --component libraries > /dev/null
 
 for program in tests/gpu/gpu_truth workloads/mnist_mlp workloads/libtutti_workload_nccl.so; do
   if [ -e "$build/$program" ]; then

@@ -51,6 +51,8 @@ command -v ccache > /dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   tail -n 40 "$scratch/build.log" >&2
   die "could not build Dear ImGui"
 }
+cp "$scratch/sources/imgui/imgui/LICENSE.txt" "$scratch/installed/LICENSE" ||
+  say "no licence in the sources of Dear ImGui: packages of the viewer go without it"
 rm -rf "$goal"
 mv "$scratch/installed" "$goal"
 fingerprint > "$stamp"
