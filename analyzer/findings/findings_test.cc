@@ -266,5 +266,26 @@ TEST(Findings, AdviceHasAValueWhereTheTraceTellsIt) {
             "also prefetch_factor, persistent_workers, a faster or cached data set");
 }
 
+// PyTorch's iterator classes: one has workers, the other has not; of a loader of the user's
+// it is unknown.
+TEST(Findings, AdviceOnWorkersKnowsWhetherThereAreAny) {
+  const auto advice = [](const std::string& loader) {
+    TraceBuilder rank(0, 1, 1000);
+    for (int64_t step = 0; step < 20; ++step) {
+      const int64_t t = step * 20'000;
+      rank.Step(step, t, t + 20'000).DataWait(t, t + 11'000, {}, testing::kMainTid, loader);
+      rank.Op("aten::mm", t + 11'000, t + 20'000);
+    }
+    RunFolder run;
+    const std::string text = Derived(run.Add(rank)).Query("SELECT advice FROM finding");
+    return text.substr(0, text.find(';'));
+  };
+  EXPECT_EQ(advice("_SingleProcessDataLoaderIter"),
+            "num_workers 0 -> 3, so that workers load during the step");
+  EXPECT_EQ(advice("_MultiProcessingDataLoaderIter"),
+            "num_workers: up to 3 times as many, as the workers do not keep up with the steps");
+  EXPECT_EQ(advice("train"), "num_workers 0 -> 3, so that workers load during the step");
+}
+
 }  // namespace
 }  // namespace tutti::analyzer

@@ -59,6 +59,18 @@ Result<std::optional<schema::LoaderRow>> LoaderOf(RunContext& context, int64_t r
   return loaders.empty() ? std::optional<schema::LoaderRow>() : loaders.front();
 }
 
+// PyTorch calls a loader by the class of its iterator, which tells whether it has workers.
+std::string WorkersAdvice(std::string_view loader, int64_t factor) {
+  const std::string times = std::to_string(factor);
+  const std::string begin = "num_workers 0 -> " + times + ", so that workers load during the step";
+  if (loader.find("SingleProcess") != std::string_view::npos) return begin;
+  if (loader.find("MultiProcessing") != std::string_view::npos) {
+    return "num_workers: up to " + times + " times as many, as the " +
+           "workers do not keep up with the steps";
+  }
+  return begin + "; with workers already, up to " + times + " times as many";
+}
+
 std::string AdviceFor(const FindingFacts& facts, const std::optional<schema::LoaderRow>& loader,
                       const CostOfSteps& cost) {
   const int64_t busy_ns = std::max<int64_t>(facts.step_mean_ns - cost.cost_ns, 1);
@@ -74,9 +86,7 @@ std::string AdviceFor(const FindingFacts& facts, const std::optional<schema::Loa
   } else {
     // How many workers there are is not known: one more than the loader's time, in steps.
     const int64_t factor = std::max<int64_t>((facts.step_mean_ns + busy_ns - 1) / busy_ns, 2);
-    advice = "num_workers 0 -> " + std::to_string(factor) +
-             ", so that workers load during the step; with workers already, up to " +
-             std::to_string(factor) + " times as many";
+    advice = WorkersAdvice(loader ? loader->name : "", factor);
   }
   return advice + "; also prefetch_factor, persistent_workers, a faster or cached data set";
 }

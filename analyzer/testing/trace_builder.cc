@@ -91,9 +91,9 @@ TraceBuilder& TraceBuilder::Backward(const std::string& name, int64_t begin, End
 }
 
 TraceBuilder& TraceBuilder::DataWait(int64_t begin, End end, std::optional<int64_t> queue_depth,
-                                     int64_t tid) {
+                                     int64_t tid, const std::string& loader) {
   data_waits_.push_back(
-      {NextId(data_waits_), tid, StringId("train"), Ns(begin), Ns(end), queue_depth, "annotate"});
+      {NextId(data_waits_), tid, StringId(loader), Ns(begin), Ns(end), queue_depth, "annotate"});
   return *this;
 }
 

@@ -38,7 +38,7 @@ class TraceBuilder {
                    int64_t scope = 0);
   TraceBuilder& Backward(const std::string& name, int64_t begin, End end);
   TraceBuilder& DataWait(int64_t begin, End end, std::optional<int64_t> queue_depth = {},
-                         int64_t tid = kMainTid);
+                         int64_t tid = kMainTid, const std::string& loader = "train");
   TraceBuilder& Batch(int64_t time, int64_t samples, std::optional<int64_t> tokens = {});
   // Gloo's: enqueued on the main thread, run on Gloo's.
   TraceBuilder& Collective(const std::string& op, std::optional<int64_t> sequence,

@@ -56,8 +56,10 @@ void CopyText(char (&field)[kBytes], const std::string& text) {
   std::snprintf(field, kBytes, "%s", text.c_str());
 }
 
+// Whether both say that they are one rank. Who doesn't know its rank says nothing: launchers such
+// as Lightning's are rank 0 themselves and start the others without RANK.
 bool SameRank(const wire::Hello& a, const wire::Hello& b) {
-  return a.rank == b.rank && a.attempt == b.attempt &&
+  return a.rank >= 0 && a.rank == b.rank && a.attempt == b.attempt &&
          std::strncmp(a.run_id, b.run_id, sizeof(a.run_id)) == 0;
 }
 

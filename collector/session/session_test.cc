@@ -216,6 +216,7 @@ class RegistrarTest : public ::testing::Test {
     }
     return hello;
   }
+  void ItsChildSays(const std::vector<wire::Hello>& hellos);
   os::FileDescriptor Connect() const {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -313,18 +314,17 @@ TEST_F(RegistrarTest, RanksThatAreNotWantedAreSentAway) {
   EXPECT_EQ(StatusOf(Hello(2)), wire::WelcomeStatus::kAccepted);
 }
 
-TEST_F(RegistrarTest, ADescendantWithItsAncestorsRankIsAHelper) {
-  EXPECT_EQ(StatusOf(Hello(0)), wire::WelcomeStatus::kAccepted);
+// The process that was let in has a child that says |hellos|, one after the other.
+void RegistrarTest::ItsChildSays(const std::vector<wire::Hello>& hellos) {
   int pipe[2];
   ASSERT_EQ(::pipe(pipe), 0);
-  const wire::Hello same = Hello(0);
-  const wire::Hello other = Hello(1);
   const pid_t child = ::fork();
   if (child == 0) {
-    const os::FileDescriptor first = Connect();
-    SendPacket(first.get(), std::as_bytes(std::span(&same, 1)));
-    const os::FileDescriptor second = Connect();
-    SendPacket(second.get(), std::as_bytes(std::span(&other, 1)));
+    std::vector<os::FileDescriptor> connections;
+    for (const wire::Hello& hello : hellos) {
+      connections.push_back(Connect());
+      SendPacket(connections.back().get(), std::as_bytes(std::span(&hello, 1)));
+    }
     char unused;
     (void)!::read(pipe[0], &unused, 1);  // lives until it was looked at
     ::_exit(0);
@@ -336,10 +336,22 @@ TEST_F(RegistrarTest, ADescendantWithItsAncestorsRankIsAHelper) {
   }
   (void)!::write(pipe[1], "x", 1);
   ::waitpid(child, nullptr, 0);
+}
+
+TEST_F(RegistrarTest, ADescendantWithItsAncestorsRankIsAHelper) {
+  EXPECT_EQ(StatusOf(Hello(0)), wire::WelcomeStatus::kAccepted);
+  ItsChildSays({Hello(0), Hello(1)});
   // The child was let in once: as rank 1, not as a second rank 0.
   ASSERT_EQ(admitted_.size(), 2U);
   EXPECT_EQ(admitted_[1].process.hello.rank, 1);
-  EXPECT_EQ(admitted_[1].process.peer_pid, child);
+}
+
+// A script that starts the other ranks itself; its children learn their ranks as arguments.
+TEST_F(RegistrarTest, ADescendantThatDoesNotKnowItsRankIsARankOfItsOwn) {
+  EXPECT_EQ(StatusOf(Hello(-1)), wire::WelcomeStatus::kAccepted);
+  ItsChildSays({Hello(-1)});
+  ASSERT_EQ(admitted_.size(), 2U);
+  EXPECT_EQ(admitted_[1].process.hello.rank, -1);
 }
 
 TEST_F(RegistrarTest, AskingAgainAndAgainEnds) {
