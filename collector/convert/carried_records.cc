@@ -61,6 +61,21 @@ std::optional<std::pair<uint64_t, uint64_t>> Identity(uint32_t ring, const Recor
 
 }  // namespace
 
+bool IsCarried(RecordKind kind) {
+  switch (kind) {
+    case RecordKind::kThread:
+    case RecordKind::kThreadName:
+    case RecordKind::kCommunicator:
+    case RecordKind::kNcclCommunicator:
+    case RecordKind::kPayloadSchema:
+    case RecordKind::kNote:
+    case RecordKind::kActivity:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool IsEvent(RecordKind kind) {
   return kind != RecordKind::kThread && kind != RecordKind::kLoss &&
          kind != RecordKind::kThreadName && kind != RecordKind::kNcclCommunicator;

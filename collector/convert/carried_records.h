@@ -51,6 +51,9 @@ class CarriedRecords {
   uint64_t events_ = 0;
 };
 
+// Whether a record of this kind may be carried: what others refer to, and no event of a thread.
+bool IsCarried(wire::RecordKind kind);
+
 // Calls |handler(ring, cells)| for each entry of a kCarried chunk's payload.
 template <typename Handler>
 void ForEachCarried(std::span<const std::byte> bytes, Handler&& handler) {

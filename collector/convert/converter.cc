@@ -216,8 +216,10 @@ void Converter::OnCells(spool::PayloadReader payload) {
 void Converter::OnCarried(std::span<const std::byte> payload) {
   if (context_.clock.empty()) return;
   ForEachCarried(payload, [this](uint32_t ring, std::span<const std::byte> cells) {
-    DecodeCells(cells, decode_counts_,
-                [&](const RecordView& record) { OnRecord(ring, rings_[ring], record); });
+    DecodeCells(cells, decode_counts_, [&](const RecordView& record) {
+      if (IsCarried(record.header.kind)) return OnRecord(ring, rings_[ring], record);
+      ++decode_counts_.torn_cells;  // damage; nobody may be known whose event it could be
+    });
   });
 }
 

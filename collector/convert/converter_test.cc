@@ -117,6 +117,25 @@ TEST_F(ConverterTest, GarbageIsSkippedAndCounted) {
   EXPECT_THAT(Findings(), ElementsAre("data_loss torn_cell 2", "data_loss unknown_record 1"));
 }
 
+TEST_F(ConverterTest, EventsThatAreCarriedAreNobodys) {
+  const auto carry = [this](uint32_t ring, const auto& record) {
+    const spool::CarriedHeader header{ring, 1};
+    std::string bytes(reinterpret_cast<const char*>(&header), sizeof(header));
+    bytes.append(reinterpret_cast<const char*>(&record), sizeof(record));
+    spool().ChunkBytes(spool::ChunkKind::kCarried, bytes);
+  };
+  wire::MemoryRecord memory{};
+  memory.header = Header(wire::RecordKind::kMemory, 0);
+  memory.ticks = 100;
+  spool().Flush(50);
+  carry(77, memory);  // a ring of which nothing else is known
+  carry(77, Op("a", 100, 200));
+  Convert();
+  EXPECT_TRUE(All<schema::MemoryEventRow>().empty());
+  EXPECT_TRUE(All<schema::CpuOpRow>().empty());
+  EXPECT_THAT(Findings(), ElementsAre("data_loss torn_cell 2"));
+}
+
 TEST_F(ConverterTest, NamesThatWereNeverStoredGetAPlaceholder) {
   wire::CpuOpRecord lost = Op("a", 100, 200);
   lost.header.name = 500;
