@@ -51,45 +51,51 @@ Status SyncFolder(const std::string& path) {
 
 }  // namespace
 
-TraceStore::TraceStore(Database database, std::string ballast_path)
+TraceStore::TraceStore(Database database, std::string ballast_path, Safety safety)
     : database_(std::move(database)),
       path_(database_->path()),
-      ballast_path_(std::move(ballast_path)) {}
+      ballast_path_(std::move(ballast_path)),
+      safety_(safety) {}
 
 TraceStore::TraceStore(TraceStore&& other) noexcept
     : database_(std::exchange(other.database_, std::nullopt)),
       path_(std::move(other.path_)),
-      ballast_path_(std::exchange(other.ballast_path_, {})) {}
+      ballast_path_(std::exchange(other.ballast_path_, {})),
+      safety_(other.safety_) {}
 
 TraceStore::~TraceStore() { ReleaseBallast(); }
 
-Result<TraceStore> TraceStore::Create(const std::string& path, int64_t ballast_bytes,
+Result<TraceStore> TraceStore::Create(const std::string& path, int64_t ballast_bytes, Safety safety,
                                       const char* vfs) {
   TUTTI_ASSIGN_OR_RETURN(Database database, Database::Create(path, vfs));
   std::string ballast_path = database.path() + ".ballast";
-  TraceStore store(std::move(database), std::move(ballast_path));
+  TraceStore store(std::move(database), std::move(ballast_path), safety);
   TUTTI_RETURN_IF_ERROR(store.MakeTables());
   TUTTI_RETURN_IF_ERROR(store.MakeBallast(ballast_bytes));
   return store;
 }
 
-Result<TraceStore> TraceStore::Open(const std::string& path, int64_t ballast_bytes) {
+Result<TraceStore> TraceStore::Open(const std::string& path, int64_t ballast_bytes, Safety safety) {
   TUTTI_ASSIGN_OR_RETURN(Database database, Database::OpenTrusted(path));
   std::string ballast_path = database.path() + ".ballast";
-  TraceStore store(std::move(database), std::move(ballast_path));
+  TraceStore store(std::move(database), std::move(ballast_path), safety);
   TUTTI_RETURN_IF_ERROR(store.Configure());
   TUTTI_RETURN_IF_ERROR(store.MakeBallast(ballast_bytes));
   return store;
 }
 
 Status TraceStore::Configure() {
-  // The page size must come before anything is written. Sync NORMAL: a killed process
-  // loses nothing, a power cut at most the latest commits, and neither damages the file.
+  // The page size must come before anything is written.
   const std::string settings = "PRAGMA page_size=" + std::to_string(kPageBytes) +
-                               "; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
-                               "PRAGMA cache_size=-4096; PRAGMA temp_store=MEMORY;"
+                               "; PRAGMA cache_size=-4096; PRAGMA temp_store=MEMORY;"
                                "PRAGMA trusted_schema=OFF;";
   TUTTI_RETURN_IF_ERROR(database_->Execute(settings));
+  if (safety_ == Safety::kScratch) {
+    return database_->Execute("PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF");
+  }
+  // Sync NORMAL: a killed process loses nothing, a power cut at most the latest commits, and
+  // neither damages the file.
+  TUTTI_RETURN_IF_ERROR(database_->Execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL"));
   int chunk_bytes = kChunkBytes;
   sqlite3_file_control(database_->handle(), "main", SQLITE_FCNTL_CHUNK_SIZE, &chunk_bytes);
   return OkStatus();
@@ -117,6 +123,7 @@ Status TraceStore::MakeBallast(int64_t bytes) {
 }
 
 Status TraceStore::Reserve(int64_t bytes) {
+  if (safety_ == Safety::kScratch) return OkStatus();
   TUTTI_ASSIGN_OR_RETURN(const int64_t pages, database_->QueryOne<int64_t>("PRAGMA page_count"));
   sqlite3_int64 wanted_bytes = pages * kPageBytes + bytes + kSpareBytes;
   const int code =

@@ -18,15 +18,17 @@ namespace tutti::schema {
 
 class TraceStore {
  public:
-  static Result<TraceStore> Create(const std::string& path, int64_t ballast_bytes, const char* vfs);
+  // How much is done for an unfinished file. kScratch: until Finish a kill may damage it, and room
+  // is not reserved; a commit writes each page once.
+  enum class Safety { kDurable, kScratch };
+  static Result<TraceStore> Create(const std::string& path, int64_t ballast_bytes, Safety safety,
+                                   const char* vfs);
   // Goes on with a file that was left unfinished.
-  static Result<TraceStore> Open(const std::string& path, int64_t ballast_bytes);
+  static Result<TraceStore> Open(const std::string& path, int64_t ballast_bytes, Safety safety);
   ~TraceStore();
   TraceStore(TraceStore&& other) noexcept;
   TraceStore& operator=(TraceStore&&) = delete;
 
-  // Until Finish a power cut may damage the file.
-  Status LeaveOutSyncs() { return database_->Execute("PRAGMA synchronous=OFF"); }
   // Makes sure that the database can grow by `bytes`. kIo where the disk is full.
   Status Reserve(int64_t bytes);
   // Deletes the ballast; the disk has that much more room.
@@ -43,7 +45,7 @@ class TraceStore {
   Database& database() { return *database_; }
 
  private:
-  TraceStore(Database database, std::string ballast_path);
+  TraceStore(Database database, std::string ballast_path, Safety safety);
   Status Configure();
   Status MakeTables();
   Status MakeBallast(int64_t bytes);
@@ -51,6 +53,7 @@ class TraceStore {
   std::optional<Database> database_;  // empty once finished
   std::string path_;
   std::string ballast_path_;  // empty once released
+  Safety safety_;
 };
 
 }  // namespace tutti::schema

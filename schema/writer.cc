@@ -15,6 +15,10 @@
 namespace tutti::schema {
 namespace {
 
+TraceStore::Safety SafetyOf(const WriterOptions& options) {
+  return options.is_scratch ? TraceStore::Safety::kScratch : TraceStore::Safety::kDurable;
+}
+
 constexpr std::string_view kSource = "schema.writer";
 constexpr int kFinishAttempts = 3;
 
@@ -54,19 +58,19 @@ TraceWriter::~TraceWriter() = default;
 
 Result<std::unique_ptr<TraceWriter>> TraceWriter::Create(const std::string& path,
                                                          const WriterOptions& options) {
-  TUTTI_ASSIGN_OR_RETURN(TraceStore file,
-                         TraceStore::Create(path, options.ballast_bytes, options.vfs));
+  TUTTI_ASSIGN_OR_RETURN(TraceStore file, TraceStore::Create(path, options.ballast_bytes,
+                                                             SafetyOf(options), options.vfs));
   return Make(Store{std::move(file)}, options);
 }
 
 Result<std::unique_ptr<TraceWriter>> TraceWriter::Reopen(const std::string& path,
                                                          const WriterOptions& options) {
-  TUTTI_ASSIGN_OR_RETURN(TraceStore file, TraceStore::Open(path, options.ballast_bytes));
+  TUTTI_ASSIGN_OR_RETURN(TraceStore file,
+                         TraceStore::Open(path, options.ballast_bytes, SafetyOf(options)));
   return Make(Store{std::move(file)}, options);
 }
 
 Result<std::unique_ptr<TraceWriter>> TraceWriter::Make(Store store, const WriterOptions& options) {
-  if (!options.survives_power_cut) TUTTI_RETURN_IF_ERROR(store.file.LeaveOutSyncs());
   std::unique_ptr<TraceWriter> writer(
       new TraceWriter(std::make_unique<Store>(std::move(store)), options));
   Status status;

@@ -44,9 +44,9 @@ struct WriterOptions {
   int64_t waiting_rows = 100'000;    // while commits fail; beyond it rows are dropped
   int64_t waiting_bytes = 64 << 20;  // the same
   int64_t ballast_bytes = 2 << 20;
-  // Whether a power cut leaves a file that opens, with all but the latest commits in it. Otherwise
-  // only a finished file is safe from one: for what can be made again.
-  bool survives_power_cut = true;
+  // For what can be made again: faster, but only a finished file is safe from a kill, a power cut
+  // and a full disk.
+  bool is_scratch = false;
   const char* vfs = nullptr;  // SQLite's file layer; tests inject faults with one
 };
 

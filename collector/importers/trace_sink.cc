@@ -17,7 +17,14 @@ constexpr Oddity kTextCut = {Severity::kNotice, "text_cut", "texts longer than 1
 // An import that fails is made again from its file: no room is set aside to finish it, and nothing
 // waits for the disk on the way. Commits are small, so that SQLite has work from the beginning.
 constexpr schema::WriterOptions kWriterOptions = {
-    .commit_rows = 4'096, .ballast_bytes = 64 * 1024, .survives_power_cut = false};
+    .commit_rows = 4'096, .ballast_bytes = 64 * 1024, .is_scratch = true};
+
+// The file of a suspended trace.
+Result<schema::Database> OpenScratch(const std::string& path) {
+  TUTTI_ASSIGN_OR_RETURN(schema::Database database, schema::Database::OpenTrusted(path));
+  TUTTI_RETURN_IF_ERROR(database.Execute("PRAGMA synchronous=OFF"));
+  return database;
+}
 
 std::optional<std::string> NonEmpty(const std::string& text) {
   if (text.empty()) return std::nullopt;
@@ -114,7 +121,7 @@ Status TraceSink::Suspend() {
 }
 
 Status TraceSink::ReadStrings() {
-  TUTTI_ASSIGN_OR_RETURN(schema::Database database, schema::Database::OpenTrusted(path_));
+  TUTTI_ASSIGN_OR_RETURN(schema::Database database, OpenScratch(path_));
   return schema::ForEach<schema::StringRow>(database, "", [this](const schema::StringRow& row) {
     const auto [id, is_new] = strings_.Of(row.text);
     if (is_new) id = row.id;
@@ -133,7 +140,7 @@ Status TraceSink::Resume() {
 Status TraceSink::Update(const std::function<Status(schema::Database&)>& change) {
   TUTTI_RETURN_IF_ERROR(Suspend());
   {
-    TUTTI_ASSIGN_OR_RETURN(schema::Database database, schema::Database::OpenTrusted(path_));
+    TUTTI_ASSIGN_OR_RETURN(schema::Database database, OpenScratch(path_));
     TUTTI_ASSIGN_OR_RETURN(schema::Transaction transaction, schema::Transaction::Begin(database));
     TUTTI_RETURN_IF_ERROR(change(database));
     TUTTI_RETURN_IF_ERROR(transaction.Commit());
@@ -157,7 +164,7 @@ ThreadMap TraceSink::TakeThreads(const TraceSink& later) {
 
 // Ids go on behind rows that were written past the sink.
 Status TraceSink::SkipTakenIds() {
-  TUTTI_ASSIGN_OR_RETURN(schema::Database database, schema::Database::OpenTrusted(path_));
+  TUTTI_ASSIGN_OR_RETURN(schema::Database database, OpenScratch(path_));
   const auto skip = [&]<typename Row>(const Row&) -> Status {
     if constexpr (requires(Row row) { row.id; }) {
       const std::string table(Row::kTable);
@@ -180,7 +187,7 @@ Status TraceSink::Absorb(TraceSink& later) {
   TUTTI_RETURN_IF_ERROR(later.Suspend());
   {
     const ThreadMap tids = TakeThreads(later);
-    TUTTI_ASSIGN_OR_RETURN(schema::Database database, schema::Database::OpenTrusted(path_));
+    TUTTI_ASSIGN_OR_RETURN(schema::Database database, OpenScratch(path_));
     TUTTI_RETURN_IF_ERROR(JoinRows(database, later.path_, tids));
   }
   TUTTI_RETURN_IF_ERROR(SkipTakenIds());
