@@ -1,83 +1,41 @@
 #include "collector/importers/kineto/event_parser.h"
 
-#include <simdjson.h>
-
-#include <algorithm>
-#include <bit>
-#include <cstdint>
 #include <cstring>
 #include <utility>
 
 #include "collector/importers/kineto/json_text.h"
+#include "collector/importers/kineto/json_tokens.h"
 #include "collector/importers/kineto/number.h"
-#include "collector/importers/kineto/window.h"
 
 namespace tutti::collector::importers::kineto {
 namespace {
 
-namespace ondemand = simdjson::ondemand;
-
-static_assert(Window::kPadding >= simdjson::SIMDJSON_PADDING);
-
-std::string_view Trimmed(std::string_view token) {
-  while (!token.empty() && IsJsonSpace(token.back())) token.remove_suffix(1);
-  return token;
-}
-
-// A bit in each byte of `word` that is `c`, exact up to the lowest of them
-// (https://graphics.stanford.edu/~seander/bithacks.html#ZeroInWord).
-uint64_t BytesThatAre(char c, uint64_t word) {
-  constexpr uint64_t kOnes = 0x0101010101010101;
-  const uint64_t zeros = word ^ (kOnes * static_cast<unsigned char>(c));
-  return (zeros - kOnes) & ~zeros & (kOnes << 7);
-}
-
-// The key at `raw`, which follows the opening quote; the parser has seen the closing one.
-std::string_view KeyText(const char* raw) {
-  static_assert(std::endian::native == std::endian::little);
-  static_assert(Window::kPadding >= sizeof(uint64_t));
-  for (const char* at = raw;;) {
-    uint64_t word = 0;
-    std::memcpy(&word, at, sizeof(word));
-    const uint64_t ends = BytesThatAre('"', word) | BytesThatAre('\\', word);
-    if (ends == 0) {
-      at += sizeof(word);
-      continue;
-    }
-    at += std::countr_zero(ends) / 8;
-    if (*at == '"') return {raw, static_cast<size_t>(at - raw)};
-    at += 2;
-  }
-}
-
-// The token of a value: for an array or object all of its text. Absent: not valid.
-bool TokenOf(ondemand::value& value, std::string_view& token) {
-  const std::string_view first = value.raw_json_token();
-  if (first.front() == '[') {
-    ondemand::array array;
-    return value.get_array().get(array) == simdjson::SUCCESS &&
-           array.raw_json().get(token) == simdjson::SUCCESS;
-  }
-  if (first.front() == '{') {
-    ondemand::object object;
-    return value.get_object().get(object) == simdjson::SUCCESS &&
-           object.raw_json().get(token) == simdjson::SUCCESS;
-  }
-  token = Trimmed(first);
-  return true;
+// Compares with a literal without a call.
+template <size_t kSize>
+bool Equal(std::string_view text, const char (&literal)[kSize]) {
+  return text.size() == kSize - 1 && std::memcmp(text.data(), literal, kSize - 1) == 0;
 }
 
 bool MayBeNonFinite(char first) {
   return first == 'N' || first == 'I' || first == 'i' || first == 'n' || first == '-';
 }
 
-bool ReadArgs(ondemand::object args, RawEvent& event) {
-  for (auto result : args) {
-    ondemand::field field;
-    if (std::move(result).get(field) != simdjson::SUCCESS) return false;
-    const std::string_view key = KeyText(field.key().raw());
+// Takes an object; `take_value` takes the value of each key. False: it is not valid.
+template <typename TakeValue>
+bool TakeObject(JsonTokens& tokens, TakeValue&& take_value) {
+  if (!tokens.Take('{')) return false;
+  if (tokens.Take('}')) return true;
+  do {
+    std::string_view key;
+    if (!tokens.TakeKey(key) || !take_value(key)) return false;
+  } while (tokens.Take(','));
+  return tokens.Take('}');
+}
+
+bool TakeArgs(JsonTokens& tokens, RawEvent& event) {
+  return TakeObject(tokens, [&](std::string_view key) {
     std::string_view token;
-    if (!TokenOf(field.value(), token)) return false;
+    if (!tokens.TakeValue(token)) return false;
     if (MayBeNonFinite(token.front()) && IsNonFinite(token)) ++event.non_finite;
     const Arg arg = ArgOf(key);
     if (arg == Arg::kCount) {
@@ -85,31 +43,31 @@ bool ReadArgs(ondemand::object args, RawEvent& event) {
     } else {
       event.Set(arg, token);
     }
-  }
-  return true;
+    return true;
+  });
 }
 
 // Where a part of an event is kept; null for one that is not used.
 std::string_view* PartOf(std::string_view key, RawEvent& event) {
   switch (key.size()) {
     case 2:
-      if (key == "ts") return &event.time;
-      if (key == "ph") return &event.phase;
-      if (key == "id") return &event.id;
-      if (key == "bp") return &event.binding;
+      if (Equal(key, "ts")) return &event.time;
+      if (Equal(key, "ph")) return &event.phase;
+      if (Equal(key, "id")) return &event.id;
+      if (Equal(key, "bp")) return &event.binding;
       break;
     case 3:
-      if (key == "dur") return &event.duration;
-      if (key == "pid") return &event.pid;
-      if (key == "tid") return &event.tid;
-      if (key == "cat") return &event.category;
-      if (key == "id2") return &event.id;  // Chrome's scoped ids
+      if (Equal(key, "dur")) return &event.duration;
+      if (Equal(key, "pid")) return &event.pid;
+      if (Equal(key, "tid")) return &event.tid;
+      if (Equal(key, "cat")) return &event.category;
+      if (Equal(key, "id2")) return &event.id;  // Chrome's scoped ids
       break;
     case 4:
-      if (key == "name") return &event.name;
+      if (Equal(key, "name")) return &event.name;
       break;
     case 5:
-      if (key == "scope") return &event.scope;
+      if (Equal(key, "scope")) return &event.scope;
       break;
     default:
       break;
@@ -117,24 +75,17 @@ std::string_view* PartOf(std::string_view key, RawEvent& event) {
   return nullptr;
 }
 
-bool ReadEvent(ondemand::object object, RawEvent& event) {
-  for (auto result : object) {
-    ondemand::field field;
-    if (std::move(result).get(field) != simdjson::SUCCESS) return false;
-    const std::string_view key = KeyText(field.key().raw());
-    ondemand::value& value = field.value();
-    if (key == "args") {
-      ondemand::object args;
-      if (value.raw_json_token().front() != '{') continue;
-      if (value.get_object().get(args) != simdjson::SUCCESS || !ReadArgs(args, event)) return false;
-      continue;
-    }
+bool TakeEvent(JsonTokens& tokens, RawEvent& event) {
+  return TakeObject(tokens, [&](std::string_view key) {
+    if (tokens.Is('{') && Equal(key, "args")) return TakeArgs(tokens, event);
+    std::string_view token;
+    if (!tokens.TakeValue(token)) return false;
     std::string_view* part = PartOf(key, event);
-    if (part == nullptr) continue;
+    if (part == nullptr) return true;
     if (part->data() != nullptr) ++event.duplicate_keys;
-    if (!TokenOf(value, *part)) return false;
-  }
-  return true;
+    *part = token;
+    return true;
+  });
 }
 
 // Puts a character into a text and the old one back.
@@ -152,54 +103,38 @@ class Overwritten {
 
 }  // namespace
 
-struct EventParser::Parsers {
-  ondemand::parser batch;
-  ondemand::parser one;
-};
-
-EventParser::EventParser() : parsers_(std::make_unique<Parsers>()) {}
+EventParser::EventParser() : tokens_(std::make_unique<JsonTokens>()) {}
 EventParser::~EventParser() = default;
 
 EventParser::Batch EventParser::ParseBatch(char* data, size_t size, int64_t offset,
                                            const OnEvent& on_event) {
   const Overwritten front(data[-1], '[');
   const Overwritten back(data[size], ']');
+  const std::string_view text(data - 1, size + 2);
   Batch batch;
   batch.failed = true;
-  ondemand::document document;
-  ondemand::array array;
-  const simdjson::padded_string_view text(data - 1, size + 2, size + 2 + Window::kPadding);
-  if (parsers_->batch.iterate(text).get(document) != simdjson::SUCCESS ||
-      document.get_array().get(array) != simdjson::SUCCESS) {
-    return batch;
-  }
-  for (auto element : array) {
-    ondemand::value value;
-    if (std::move(element).get(value) != simdjson::SUCCESS) return batch;
-    const char* const begin = value.raw_json_token().data();
-    if (*begin == '{') {
-      ondemand::object object;
+  if (!tokens_->Scan(text) || !tokens_->Take('[')) return batch;
+  do {
+    const size_t begin = tokens_->Offset() - 1;  // in `data`
+    if (tokens_->Is('{')) {
       event_.Clear();
-      event_.offset = offset + (begin - data);
-      if (value.get_object().get(object) != simdjson::SUCCESS || !ReadEvent(object, event_)) {
-        batch.parsed = static_cast<size_t>(begin - data);
+      event_.offset = offset + static_cast<int64_t>(begin);
+      if (!TakeEvent(*tokens_, event_)) {
+        batch.parsed = begin;
         return batch;
       }
       on_event(event_);
     } else {
       std::string_view token;
-      if (!TokenOf(value, token)) return batch;
+      if (!tokens_->TakeValue(token)) return batch;
       ++batch.not_objects;
     }
-    // The next token: a comma, or the bracket after the last element.
-    const char* next = nullptr;
-    if (document.current_location().get(next) != simdjson::SUCCESS) return batch;
-    batch.parsed = static_cast<size_t>(next - data);
-  }
-  const char* next = nullptr;
-  const bool ended_here = document.current_location().get(next) != simdjson::SUCCESS;
+    if (tokens_->AtEnd()) return batch;
+    batch.parsed = tokens_->Offset() - 1;  // a comma, or the bracket after the last element
+  } while (tokens_->Take(','));
+  if (!tokens_->Take(']')) return batch;
   batch.failed = false;
-  batch.array_ended = !ended_here;
+  batch.array_ended = !tokens_->AtEnd();
   if (batch.array_ended) ++batch.parsed;  // its own ']'
   return batch;
 }
@@ -207,12 +142,7 @@ EventParser::Batch EventParser::ParseBatch(char* data, size_t size, int64_t offs
 bool EventParser::ParseOne(std::string_view object, int64_t offset, RawEvent& event) {
   event.Clear();
   event.offset = offset;
-  ondemand::document document;
-  ondemand::object fields;
-  const simdjson::padded_string_view text(object.data(), object.size(),
-                                          object.size() + Window::kPadding);
-  return parsers_->one.iterate(text).get(document) == simdjson::SUCCESS &&
-         document.get_object().get(fields) == simdjson::SUCCESS && ReadEvent(fields, event);
+  return tokens_->Scan(object) && TakeEvent(*tokens_, event) && tokens_->AtEnd();
 }
 
 size_t EndOfLastElement(std::string_view text) {

@@ -1,6 +1,6 @@
-// JSON text to RawEvents by simdjson, in batches as large as possible. Nothing in here
-// recurses, so depth costs nothing.
-// One thread; the parsers keep their memory between calls.
+// JSON text to RawEvents, in batches as large as possible. Nothing in here recurses, so depth
+// costs nothing.
+// One thread; memory is kept between calls.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,8 @@
 #include "collector/importers/kineto/raw_event.h"
 
 namespace tutti::collector::importers::kineto {
+
+class JsonTokens;
 
 class EventParser {
  public:
@@ -37,8 +39,7 @@ class EventParser {
   bool ParseOne(std::string_view object, int64_t offset, RawEvent& event);
 
  private:
-  struct Parsers;
-  std::unique_ptr<Parsers> parsers_;
+  std::unique_ptr<JsonTokens> tokens_;
   RawEvent event_;
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collector/importers/kineto/json_text.h"
+#include "collector/importers/kineto/number.h"
 
 namespace tutti::collector::importers::kineto {
 namespace {
@@ -15,17 +16,24 @@ constexpr Oddity kFlowsLost = {Severity::kDataLoss, "flow_lost",
                                "arrows were too many and could not be kept in a temporary file",
                                "set TMPDIR to a folder with room"};
 
-// 64 bits over all parts of what an arrow is known by; ids are numbers or words.
-uint64_t KeyOf(const RawEvent& event) {
-  uint64_t key = 0;
-  for (const std::string_view part :
-       {event.category, event.name, WithoutQuotes(event.id), event.scope}) {
-    if (!part.empty()) key = XXH3_64bits_withSeed(part.data(), part.size(), key + 1);
-  }
-  return key | 1;
+uint64_t HashOf(std::string_view text, uint64_t seed) {
+  return text.empty() ? seed : XXH3_64bits_withSeed(text.data(), text.size(), seed + 1);
 }
 
 }  // namespace
+
+// Over all parts of what an arrow is known by. Ids are words or numbers; numbers that follow one
+// another get slots that do, as they come soon after one another too.
+uint64_t FlowRows::KeyOf(const RawEvent& event, uint32_t name_id) {
+  constexpr uint64_t kNeighbours = 8;
+  const uint64_t seed = HashOf(event.scope, HashOf(event.category, name_id));
+  const std::string_view id = WithoutQuotes(event.id);
+  const std::optional<int64_t> number = ParseInteger(id);
+  if (!number || *number < 0) return HashOf(id, seed) | 1;
+  const uint64_t block = static_cast<uint64_t>(*number) / kNeighbours;
+  const uint64_t hash = XXH3_64bits_withSeed(&block, sizeof(block), seed);
+  return (hash * kNeighbours + static_cast<uint64_t>(*number) % kNeighbours) << 1 | 1;
+}
 
 FlowRows::FlowRows(Context& context, size_t most_kept)
     : context_(context), most_kept_(most_kept), slots_(kFirstSlots) {}
@@ -43,10 +51,10 @@ void FlowRows::OnFlow(const RawEvent& event, char phase) {
   const std::optional<int64_t> time_ns = context_.TimeOf(event);
   if (!time_ns) return;
   Point point;
-  point.key = KeyOf(event);
   point.time_ns = *time_ns;
   point.name_id = static_cast<uint32_t>(context_.strings.IdOf(event.name));
-  point.track = static_cast<uint32_t>(context_.tracks.Of(event.pid, event.tid).index);
+  point.key = KeyOf(event, point.name_id);
+  point.track = context_.tracks.Of(event.pid, event.tid).index & kTrackMask;
   point.kind = KindOf(event.category, event.name);
   ++context_.events_read;
   // A step is the end of one arrow and the start of the next.
@@ -77,7 +85,7 @@ void FlowRows::ForEachOf(uint64_t key, Function&& function) {
 }
 
 void FlowRows::Insert(const Point& point) {
-  if (used_ * 4 >= slots_.size() * 3) Grow();
+  if (used_ * 5 >= slots_.size() * 3) Grow();
   const size_t mask = slots_.size() - 1;
   size_t at = (point.key >> 1) & mask;
   while (slots_[at].key != 0) at = (at + 1) & mask;

@@ -2,7 +2,7 @@
 // come before their start in the file, and an arrow is known by category, name and id
 // together. One thread.
 //
-// Memory: all points are kept, 32 bytes each in a table of at most twice their number; when
+// Memory: all points are kept, 24 bytes each in a table of at most four times their number; when
 // there are too many they go to temporary files by key, which are joined one by one at the
 // end.
 #pragma once
@@ -32,11 +32,13 @@ class FlowRows {
     uint64_t key = 0;  // hash of category, name and id; 0: an empty slot
     int64_t time_ns = 0;
     uint32_t name_id = 0;
-    uint32_t track = 0;
-    uint8_t kind = 0;  // of Kind
-    bool is_start = false;
-    bool has_partner = false;
+    uint32_t track : 24 = 0;  // their number is bounded
+    Kind kind : 2 = kOther;
+    bool is_start : 1 = false;
+    bool has_partner : 1 = false;
   };
+  static_assert(sizeof(Point) == 24);
+  static constexpr uint32_t kTrackMask = (1U << 24) - 1;
   struct CloseFile {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
@@ -45,6 +47,7 @@ class FlowRows {
   static constexpr size_t kFirstSlots = size_t{1} << 12;
 
   static Kind KindOf(std::string_view category, std::string_view name);
+  static uint64_t KeyOf(const RawEvent& event, uint32_t name_id);
   void AddPoint(const Point& point);
   void AddStart(const Point& start);
   void AddEnd(const Point& end);
