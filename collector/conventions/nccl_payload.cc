@@ -26,8 +26,10 @@ NcclPayload ParseNcclPayload(std::string_view json) {
 
 NcclPayload NcclPayloadOf(const nlohmann::ordered_json& json) {
   if (!json.is_object()) return {};
+  std::optional<int64_t> bytes = Number(json, "Message size [bytes]");
+  if (!bytes) bytes = Number(json, "Bytes");  // of ncclSend and ncclRecv before they told a group
   return {Unsigned(json, "NCCL communicator ID"),
-          Number(json, "Message size [bytes]"),
+          bytes,
           Number(json, "Peer rank"),
           Number(json, "Root"),
           Number(json, "No. of ranks"),

@@ -38,23 +38,30 @@ void NcclRanges::OnRange(const MarkedRange& range) {
 }
 
 void NcclRanges::OnInit(const MarkedRange& range) {
+  called_before_ = called_before_ || (made_ == 0 && calls_ > 0);
+  ++made_;
   const conventions::NcclPayload payload = PayloadOf(range);
-  if (!payload.communicator || !payload.ranks || !payload.rank) return;
-  schema::CommunicatorRow& row = communicators_[*payload.communicator];
+  if (!payload.ranks || !payload.rank) return;
+  schema::CommunicatorRow& row =
+      payload.communicator ? communicators_[*payload.communicator] : unnumbered_;
   row.group_size = payload.ranks;
   row.group_rank = payload.rank;
   if (*payload.ranks > world_.size) world_ = {*payload.ranks, *payload.rank};
 }
 
-int64_t NcclRanges::CommunicatorOf(uint64_t hash) {
-  schema::CommunicatorRow& row = communicators_[hash];
+int64_t NcclRanges::IdOf(schema::CommunicatorRow& row) {
   if (row.backend.empty()) {
     row.id = rank_.sink().NextId<schema::CommunicatorRow>();
     row.ordinal = row.id;
     row.backend = "nccl";
-    row.uid = Hex(hash);
   }
   return row.id;
+}
+
+std::optional<int64_t> NcclRanges::CommunicatorOf(const conventions::NcclPayload& payload) {
+  if (payload.communicator) return IdOf(communicators_[*payload.communicator]);
+  if (made_ != 1 || called_before_ || communicators_.size() > 1) return std::nullopt;
+  return IdOf(communicators_.empty() ? unnumbered_ : communicators_.begin()->second);
 }
 
 void NcclRanges::OnCall(const MarkedRange& range, std::string_view op) {
@@ -62,7 +69,7 @@ void NcclRanges::OnCall(const MarkedRange& range, std::string_view op) {
   const conventions::NcclPayload payload = PayloadOf(range);
   schema::CollectiveSourceRow row;
   row.origin = "nccl_nvtx";
-  if (payload.communicator) row.communicator_id = CommunicatorOf(*payload.communicator);
+  row.communicator_id = CommunicatorOf(payload);
   row.op_id = rank_.Intern(op);
   row.bytes = payload.bytes;
   row.enqueue_ns = range.begin_ns;
@@ -108,9 +115,12 @@ void NcclRanges::Finish() {
     for (schema::CollectiveSourceRow& row : group.Rest()) Write(std::move(row), nullptr);
   }
   groups_.clear();
-  for (auto& [hash, row] : communicators_) {
-    if (!row.backend.empty()) rank_.sink().Append(row);
+  for (auto& [number, row] : communicators_) {
+    if (row.backend.empty()) continue;
+    row.uid = Hex(number);
+    rank_.sink().Append(row);
   }
+  if (!unnumbered_.backend.empty()) rank_.sink().Append(unnumbered_);
 }
 
 }  // namespace tutti::collector::importers::nsys

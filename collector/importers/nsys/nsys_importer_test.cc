@@ -407,6 +407,51 @@ TEST_F(NsysImporterTest, MakesCollectivesOfNcclsRanges) {
   EXPECT_EQ(IdentityOf(0).world_size, 8);
 }
 
+// Payloads as NCCL wrote them before they told the communicator.
+const std::string kOldSchemas =
+    "CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES (domainId INT, schemaId INT, idx INT, flags INT,"
+    " type INT, name TEXT, arrayOrUnionDetail INT, offset INT);"
+    "INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES"
+    " (1, 16777226, 0, NULL, 22, 'Bytes', NULL, NULL),"
+    " (1, 16777226, 1, NULL, 5, 'Peer rank', NULL, 8),"
+    " (1, 16777218, 0, NULL, 5, 'No. of ranks', NULL, NULL),"
+    " (1, 16777218, 1, NULL, 5, 'Rank', NULL, 4);";
+
+class NsysOldNcclTest : public NsysImporterTest {
+ protected:
+  static std::string Init(const char* begin, const char* end, uint64_t rank, uint64_t ranks) {
+    return Nvtx(59, begin, end, kMain, "'ncclCommInitRank'", "domainId, binaryData",
+                "1, " + Blob(16777218, {rank << 32 | ranks}));
+  }
+  static std::string Send(const char* begin, const char* end, uint64_t peer) {
+    return Nvtx(59, begin, end, kMain, "'ncclSend'", "domainId, binaryData",
+                "1, " + Blob(16777226, {512, peer}));
+  }
+  const std::string tables_ =
+      kStrings + kNvtx + kOldSchemas + Nvtx(75, "0", "NULL", kMain, "'NCCL'", "domainId", "1");
+};
+
+TEST_F(NsysOldNcclTest, CallsAreOfTheOnlyCommunicatorThatWasMade) {
+  ImportSql(tables_ + Init("10", "20", 1, 4) + Send("30", "40", 2));
+  EXPECT_EQ(Text("SELECT op || ' ' || bytes || ' to ' || peer FROM v_collective"), "send 512 to 2");
+  EXPECT_EQ(Text("SELECT group_rank || '/' || group_size || coalesce(uid, ' without id') FROM"
+                 " communicator JOIN collective_source ON communicator_id = communicator.id"),
+            "1/4 without id");
+  EXPECT_EQ(IdentityOf(0).rank, 1);
+  EXPECT_EQ(IdentityOf(0).world_size, 4);
+}
+
+TEST_F(NsysOldNcclTest, CallsAreOfNoneOfSeveralCommunicators) {
+  ImportSql(tables_ + Init("10", "20", 1, 4) + Init("21", "25", 0, 2) + Send("30", "40", 2));
+  EXPECT_EQ(Number("SELECT count(*) FROM collective_source"), 1);
+  EXPECT_EQ(Number("SELECT count(communicator_id) FROM collective_source"), 0);
+}
+
+TEST_F(NsysOldNcclTest, ACallBeforeTheFirstWasOfAnUnknownOne) {
+  ImportSql(tables_ + Send("5", "8", 2) + Init("10", "20", 1, 4) + Send("30", "40", 2));
+  EXPECT_EQ(Number("SELECT count(communicator_id) FROM collective_source"), 0);
+}
+
 TEST_F(NsysImporterTest, ClaimsNoKernelForACallWhereItIsNotCertain) {
   ImportSql(kStrings + kKernels + kCalls + kNvtx + Kernel(1000, 1500, 100, 0, 20, 1, 3) +
             Kernel(2000, 2500, 100, 0, 20, 2, 3) + Call(112, 115, 100, 100, 1) +
