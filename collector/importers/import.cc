@@ -15,6 +15,7 @@
 #include "collector/importers/importer.h"
 #include "collector/importers/input_file.h"
 #include "collector/importers/trace_pool.h"
+#include "collector/importers/unread_file.h"
 #include "collector/os/files.h"
 #include "collector/os/interruption.h"
 #include "collector/run/manifest.h"
@@ -43,34 +44,6 @@ bool WasNamed(const InputFile& file, const std::vector<std::string>& inputs) {
   return false;
 }
 
-// A rank file or a run.sqlite, by SQLite's header.
-bool IsOwnFile(const InputFile& file) {
-  constexpr size_t kIdOffset = 68;  // of the application id, big-endian
-  if (!file.head.starts_with("SQLite format 3") || file.head.size() < kIdOffset + 4) return false;
-  uint32_t id = 0;
-  for (size_t i = 0; i < 4; ++i) id = id << 8 | static_cast<uint8_t>(file.head[kIdOffset + i]);
-  return id == static_cast<uint32_t>(schema::kApplicationId);
-}
-
-std::string WhyUnknown(const InputFile& file) {
-  if (file.bytes == 0) return file.name + ": the file is empty";
-  if (!file.damage.empty()) return file.damage;
-  // What was packed with other tools, by its header (POSIX pax, section "ustar").
-  constexpr size_t kTarMagicOffset = 257;
-  if (file.plain_head.substr(0, kTarMagicOffset + 5).ends_with("ustar")) {
-    return file.name + ": a tar archive; unpack it and import its folder";
-  }
-  if (file.plain_head.starts_with("\xff\xfe") || file.plain_head.starts_with("\xfe\xff")) {
-    return file.name + ": a text in UTF-16; convert it to UTF-8 first";
-  }
-  if (IsOwnFile(file)) {
-    return file.name + ": a trace of tutti already; tutti report opens it";
-  }
-  return file.name +
-         ": not in a format that tutti reads (PyTorch profiler JSON, Nsight Systems SQLite, NCCL "
-         "flight recorder, memory snapshot)";
-}
-
 // Files that lie beside traces; the first few by name.
 std::string LeftOut(const std::vector<std::string>& names) {
   constexpr size_t kMostNamed = 3;
@@ -96,7 +69,7 @@ std::vector<Job> PlanJobs(const importers::InputList& list, const ImportOptions&
     if (importer != nullptr) {
       (importer->adds_to_traces() ? second : jobs).push_back({&file, importer});
     } else if (WasNamed(file, options.inputs)) {
-      report.messages.push_back(WhyUnknown(file));
+      report.messages.push_back(importers::WhyNotRead(file));
       ++report.named_unread;
     } else if (!file.damage.empty()) {
       report.messages.push_back(file.damage);  // it may have been a trace

@@ -37,6 +37,26 @@ TEST(Import, LeavesNothingBehindWhereNothingCanBeRead) {
   EXPECT_FALSE(fs::exists(run));
 }
 
+TEST(Import, SaysWhatFilesOfOtherToolsAre) {
+  const Scratch scratch;
+  const auto why = [&](const char* name, const std::string& content) {
+    std::ofstream(scratch.Path(name)) << content;
+    return Import({.inputs = {scratch.Path(name)}, .output = scratch.Path("run")})
+        .status()
+        .message();
+  };
+  EXPECT_THAT(why("t.json.bz2", "BZh91AY&SY"), HasSubstr("packed by bzip2"));
+  EXPECT_THAT(why("t.json.xz",
+                  "\xfd"
+                  "7zXZ"),
+              HasSubstr("packed by xz"));
+  EXPECT_THAT(why("k.ncu-rep", std::string("NVR\0....", 8)), HasSubstr("Nsight Compute"));
+  EXPECT_THAT(why("cut.nsys-rep", "NVIDIA"), HasSubstr("nsys export"));
+  EXPECT_THAT(why("host.xplane.pb", "\n"), HasSubstr("trace.json.gz"));
+  EXPECT_THAT(why("t.pftrace", "\n"), HasSubstr("traceconv json"));
+  EXPECT_THAT(why("r.json", R"({"rocprofiler-sdk-tool": [{}]})"), HasSubstr("torch.profiler"));
+}
+
 TEST(Import, SaysThatAFileIsEmpty) {
   const Scratch scratch;
   std::ofstream(scratch.Path("trace.json")) << "";
