@@ -6,8 +6,14 @@
 // alike.
 //
 // Bound of pipeline_imbalance per step: what the slowest stage computes longer than the median
-// other one: a full pipeline moves on as fast as the slowest. If layers are moved, others compute
-// longer.
+// other one, times the share of the step for which it sets the pace. A full pipeline moves on as
+// fast as its slowest stage:
+//
+//   its compute + (p - 1) / m of the others' (to fill and drain) = the step
+//
+// What the step lasts beyond that, even the slowest stage waits, for transfers or because ranks
+// take turns on too few cores: being faster would gain nothing then. If layers are moved, others
+// compute longer.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -26,7 +32,8 @@ constexpr std::array kKinds = {
         "One stage of a pipeline computes longer than the others, which wait for it "
         "(catalogue 35).",
         "mean over steps of the slowest stage's compute less the median of the other stages' "
-        "(pipeline_step.compute_ns)",
+        "(pipeline_step.compute_ns), times the share of the step that the former and (p-1)/m of "
+        "the latter fill: what is left the slowest stage waits as well",
         "as above; the stage computes at least 1.2 times as long as the median other one",
         "move layers from the slowest stage to the others; split by measured time, not by "
         "number of layers, with embeddings, head and loss counted"},
@@ -97,23 +104,33 @@ std::string AdviceFor(const std::vector<schema::PipelineStepRow>& rows, int64_t 
   return advice + "; or an interleaved schedule";
 }
 
-// Per step: the stage's longest compute of any replica, less the median of the other stages' ranks;
-// never negative.
-std::vector<double> ExcessOfStage(const FindingFacts& facts, const StageRows& rows, int64_t stage) {
+// One step of a pipeline as the slowest stage sees it.
+struct StepOfStage {
+  std::vector<int64_t> others;      // what the other stages' ranks compute
+  schema::PipelineStepRow longest;  // of its own ranks, one in each replica: who computes longest
+
+  double Cost() const {
+    const auto own = static_cast<double>(longest.compute_ns);
+    const auto usual = static_cast<double>(MedianOf(others).value_or(longest.compute_ns));
+    if (own <= usual || longest.step_ns <= 0) return 0;
+    const double fill = static_cast<double>(longest.stages - 1) /
+                        static_cast<double>(std::max<int64_t>(longest.microbatches, 1));
+    const double paced = (own + fill * usual) / static_cast<double>(longest.step_ns);
+    return (own - usual) * std::min(paced, 1.0);
+  }
+};
+
+std::vector<double> CostOfStage(const FindingFacts& facts, const StageRows& rows, int64_t stage) {
   const std::map<int64_t, size_t> places = facts.counted.Places();
-  std::vector<int64_t> longest(places.size(), 0);
-  std::vector<std::vector<int64_t>> others(places.size());
+  std::vector<StepOfStage> steps(places.size());
   for (const schema::PipelineStepRow& row : rows) {
-    const size_t place = places.at(row.step);
-    if (row.stage != stage) others[place].push_back(row.compute_ns);
-    if (row.stage == stage) longest[place] = std::max(longest[place], row.compute_ns);
+    StepOfStage& step = steps[places.at(row.step)];
+    if (row.stage != stage) step.others.push_back(row.compute_ns);
+    if (row.stage == stage && row.compute_ns > step.longest.compute_ns) step.longest = row;
   }
-  std::vector<double> excess;
-  for (size_t i = 0; i < longest.size(); ++i) {
-    const int64_t usual_ns = MedianOf(std::move(others[i])).value_or(longest[i]);
-    excess.push_back(static_cast<double>(std::max<int64_t>(longest[i] - usual_ns, 0)));
-  }
-  return excess;
+  std::vector<double> costs;
+  for (const StepOfStage& step : steps) costs.push_back(step.Cost());
+  return costs;
 }
 
 void FindImbalance(const FindingFacts& facts, const StageRows& rows, const SlowestStage& slowest,
@@ -122,7 +139,7 @@ void FindImbalance(const FindingFacts& facts, const StageRows& rows, const Slowe
       kLeastImbalance * static_cast<double>(slowest.others_ns)) {
     return;
   }
-  const std::vector<double> per_step = ExcessOfStage(facts, rows, slowest.stage);
+  const std::vector<double> per_step = CostOfStage(facts, rows, slowest.stage);
   const CostOfSteps cost = CostOver(facts, per_step);
   if (!IsWorthwhile(facts, cost)) return;
   FindingDraft draft = DraftOf(kKinds[0], facts, cost);
