@@ -7,6 +7,7 @@
 #include "cli/progress.h"
 #include "cli/verb.h"
 #include "collector/collector.h"
+#include "common/number.h"
 #include "common/text.h"
 
 namespace tutti::cli {
@@ -14,22 +15,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string Grouped(int64_t number) {
-  std::string text = std::to_string(number);
-  for (auto at = static_cast<int64_t>(text.size()) - 3; at > 0; at -= 3) {
-    text.insert(static_cast<size_t>(at), ",");
-  }
-  return text;
-}
-
 std::string Plural(size_t count, const char* noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 std::string Describe(const collector::ImportedTrace& trace) {
-  std::string text = "  rank " + std::to_string(trace.rank) + "  " + Grouped(trace.events) +
+  std::string text = "  rank " + std::to_string(trace.rank) + "  " + WithCommas(trace.events) +
                      (trace.events == 1 ? " event" : " events");
-  if (trace.events_skipped > 0) text += ", " + Grouped(trace.events_skipped) + " skipped";
+  if (trace.events_skipped > 0) text += ", " + WithCommas(trace.events_skipped) + " skipped";
   for (const std::string& source : trace.sources) text += "  " + ToPrintableText(source);
   if (trace.is_assumed) text += "  (rank assumed)";
   if (trace.is_conflict) text += "  (claims a rank that another file has)";

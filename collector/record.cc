@@ -20,6 +20,7 @@
 #include "collector/supervise/environment.h"
 #include "collector/supervise/supervisor.h"
 #include "collector/supervise/tracer_library.h"
+#include "common/number.h"
 #include "common/wire/wire.h"
 
 namespace tutti::collector {
@@ -34,15 +35,6 @@ const char* Variable(const char* name) {
 std::string CurrentDirectory() {
   char path[PATH_MAX];
   return ::getcwd(path, sizeof(path)) == nullptr ? std::string() : std::string(path);
-}
-
-// "12,345".
-std::string WithCommas(int64_t number) {
-  std::string digits = std::to_string(number);
-  for (auto at = static_cast<int64_t>(digits.size()) - 3; at > 0; at -= 3) {
-    digits.insert(static_cast<size_t>(at), ",");
-  }
-  return digits;
 }
 
 std::string Shown(const std::string& path) {
@@ -168,14 +160,18 @@ void SaySummary(const supervise::Summary& summary, const std::string& path) {
     return;
   }
   // A drainer that died may have finished files whose rank nobody told.
-  const size_t ranks = summary.ranks.empty() ? summary.files : summary.ranks.size();
-  std::string text = std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks");
+  const auto ranks =
+      static_cast<int64_t>(summary.ranks.empty() ? summary.files : summary.ranks.size());
+  const int64_t of = std::max<int64_t>(ranks, summary.ranks_expected);
+  std::string text = std::to_string(ranks);
+  if (of > ranks) text.append(" of ").append(std::to_string(of));
+  text += of == 1 ? " rank" : " ranks";
   if (summary.attempts > 1) {
     text += " in " + std::to_string(summary.attempts) + " attempts";
   }
   if (summary.events_known) {
-    text +=
-        ", " + WithCommas(summary.events) + " events, " + WithCommas(summary.events_lost) + " lost";
+    text.append(", ").append(WithCommas(summary.events)).append(" events, ");
+    text.append(WithCommas(summary.events_lost)).append(" lost");
   }
   if (summary.incomplete) text += "; not everything is converted yet";
   Say(text + "; next: tutti report " + Shown(path));

@@ -18,16 +18,6 @@ bool StartsCharacter(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 
 
 }  // namespace
 
-std::string WithCommas(int64_t number) {
-  std::string digits = std::to_string(number);
-  const size_t first = number < 0 ? 1 : 0;
-  for (size_t i = digits.size(); i > first + 3;) {
-    i -= 3;
-    digits.insert(i, ",");
-  }
-  return digits;
-}
-
 std::string Milliseconds(double ns) { return Print("%.3f", ns / 1e6); }
 
 std::string MsOrDash(const std::optional<int64_t>& ns) {

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "common/number.h"
+
 namespace tutti::analyzer {
 
-// "48,120"
-std::string WithCommas(int64_t number);
 // "4.210": milliseconds with three decimals, "-" for nothing.
 std::string Milliseconds(double ns);
 std::string MsOrDash(const std::optional<int64_t>& ns);

@@ -50,7 +50,7 @@ struct DoneMessage {
   int64_t events;
   int64_t events_lost;
   uint32_t spool_kept;
-  uint32_t reserved;
+  int32_t world_size;  // -1 unknown
 };
 
 struct Message {

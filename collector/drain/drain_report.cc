@@ -23,6 +23,7 @@ void DrainLoop::OnResult(const ConversionResult& result) {
   Message message = MakeMessage(MessageKind::kDone);
   message.done.index = result.index;
   message.done.rank = -1;
+  message.done.world_size = -1;
   message.done.events = -1;
   if (!result.status.ok()) {
     something_kept_ = true;
@@ -32,6 +33,7 @@ void DrainLoop::OnResult(const ConversionResult& result) {
     const rank::RankOutcome& outcome = result.outcome;
     something_kept_ = something_kept_ || outcome.spool_kept;
     message.done.rank = outcome.identity.rank;
+    message.done.world_size = outcome.identity.world_size.value_or(-1);
     message.done.attempt = outcome.identity.attempt;
     message.done.exit_status = outcome.exit_status;
     message.done.events = outcome.events;

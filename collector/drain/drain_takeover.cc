@@ -63,6 +63,7 @@ bool DrainLoop::WasDone(uint32_t index) {
   Message message = MakeMessage(MessageKind::kDone);
   message.done.index = index;
   message.done.rank = -1;
+  message.done.world_size = -1;
   message.done.events = -1;
   Send(message, true);
   return true;

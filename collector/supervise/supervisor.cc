@@ -257,6 +257,7 @@ void Supervisor::OnDone(const drain::DoneMessage& done) {
   }
   ++summary_.files;
   if (done.rank >= 0) summary_.ranks.insert(done.rank);
+  summary_.ranks_expected = std::max(summary_.ranks_expected, done.world_size);
   summary_.attempts = std::max(summary_.attempts, done.attempt + 1);
   if (done.events < 0) {
     summary_.events_known = false;

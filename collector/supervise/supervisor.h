@@ -26,8 +26,9 @@ namespace tutti::collector::supervise {
 struct Summary {
   uint32_t processes = 0;  // that were let in
   uint32_t files = 0;
-  std::set<int32_t> ranks;  // that have a file, of any attempt; those that are known
-  int32_t attempts = 1;     // the highest that has a file, counted from 1
+  std::set<int32_t> ranks;      // that have a file, of any attempt; those that are known
+  int32_t ranks_expected = -1;  // of the job; -1 unknown
+  int32_t attempts = 1;         // the highest that has a file, counted from 1
   int64_t events = 0;
   int64_t events_lost = 0;
   bool events_known = true;  // false: a file was finished by a drainer that died after it

@@ -260,6 +260,7 @@ TEST_F(RecordTest, OnlyTheWantedRanksAreRecorded) {
   const Finished record = Record({"--nproc", "3", "--ranks", "1-2"}, Train());
   EXPECT_EQ(record.exit_status, 0);
   EXPECT_THAT(record.err, ::testing::Not(HasSubstr("refused")));
+  EXPECT_THAT(record.err, HasSubstr("tutti: 2 of 3 ranks, "));
   EXPECT_THAT(Files(), ElementsAre("rank-00001.sqlite", "rank-00002.sqlite"));
 }
 
