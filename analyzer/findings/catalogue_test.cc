@@ -86,6 +86,21 @@ TEST(Catalogue, RanksThatUseLittleAreContendedByOthers) {
   EXPECT_EQ(derived.Query("SELECT count(*) FROM finding_rank"), "2");
 }
 
+// 4,000,000.6 ns in each step: none is as long as the mean once that is rounded.
+TEST(Catalogue, ACostThatIsRoundedUpHasItsEvidence) {
+  RunFolder run;
+  run.Add(PlainRank(0, 1));
+  const std::string file = "rank-00000.sqlite";
+  run.Execute(file,
+              "INSERT INTO counter VALUES (1, 'process.main_run_delay', 'ns', 'cumulative', '',"
+              " NULL)");
+  run.Execute(file, "INSERT INTO counter_sample SELECT 1, min(begin_ns), 0 FROM step");
+  run.Execute(file, "INSERT INTO counter_sample SELECT 1, max(end_ns), 160000024 FROM step");
+  EXPECT_EQ(Derived(run).Query(
+                "SELECT kind, cost_ns, (SELECT count(*) FROM finding_evidence) FROM finding"),
+            "cpu_contention|4000001|5");
+}
+
 TEST(Catalogue, WaitingForACoreNowAndThenIsOrdinary) {
   RunFolder run;
   run.Add(PlainRank(0, 1));

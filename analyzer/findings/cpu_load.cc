@@ -83,7 +83,7 @@ std::vector<int64_t> AtLeastHalfOfMost(const FindingFacts& facts,
 void AddWindows(const FindingFacts& facts, std::span<const double> per_step, int64_t rank,
                 const std::string& what, FindingDraft& draft) {
   for (size_t i = 0; i < per_step.size() && draft.evidence.size() < 5; ++i) {
-    if (per_step[i] < static_cast<double>(*draft.row.cost_ns)) continue;
+    if (std::llround(per_step[i]) < *draft.row.cost_ns) continue;
     draft.evidence.push_back(StepEvidence(facts, facts.counted.steps[i].step, rank,
                                           Duration(std::llround(per_step[i])) + " " + what));
   }

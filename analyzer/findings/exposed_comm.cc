@@ -9,6 +9,7 @@
 // how much is left to hide or to save shows when gradients overlap with backward.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 
 #include "analyzer/findings/rule.h"
@@ -44,7 +45,7 @@ int64_t ExposedNs(const schema::StepBreakdownRow& parts) { return parts.exposed_
 void AddEvidence(const FindingFacts& facts, std::span<const double> cost_per_step,
                  FindingDraft& draft) {
   for (size_t i = 0; i < facts.breakdown.size() && draft.evidence.size() < 5; ++i) {
-    if (cost_per_step[i] < static_cast<double>(*draft.row.cost_ns)) continue;
+    if (std::llround(cost_per_step[i]) < *draft.row.cost_ns) continue;
     for (const auto& parts : facts.breakdown[i]) {
       if (!parts) continue;
       draft.evidence.push_back(StepEvidence(facts, parts->step, parts->rank,

@@ -104,7 +104,7 @@ Status FindTinyOps(RunContext& context, const FindingFacts& facts,
   draft.row.cause = "tiny_operators";
   draft.row.advice = kKinds[0].advice;
   for (size_t i = 0; i < per_step.size() && draft.evidence.size() < 5; ++i) {
-    if (per_step[i] < static_cast<double>(cost.cost_ns)) continue;
+    if (std::llround(per_step[i]) < cost.cost_ns) continue;
     draft.evidence.push_back(
         StepEvidence(facts, facts.counted.steps[i].step, ranks.front(),
                      Duration(std::llround(per_step[i])) + " in operators of less than 10 µs"));
