@@ -2,6 +2,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/ci.h"
 #include "cli/open_launch.h"
@@ -16,20 +17,40 @@ namespace cmp = analyzer::compare;
 struct RunArguments {
   std::string base;
   std::string fresh;
+  int confirm = 0;
   CampaignArguments campaign;
   VerdictArguments verdict;
 };
 
+// Of the campaign's pairs from `first` on.
+Result<cmp::Comparison> ComparePairs(const collector::campaign::Campaign& campaign, int first,
+                                     const cmp::CompareOptions& options) {
+  const auto from = [first](const std::vector<std::string>& runs) {
+    return std::vector<std::string>(runs.begin() + first, runs.end());
+  };
+  TUTTI_ASSIGN_OR_RETURN(auto base, OpenLaunches(from(campaign.base)));
+  TUTTI_ASSIGN_OR_RETURN(auto fresh, OpenLaunches(from(campaign.fresh)));
+  return cmp::Compare(std::move(base), std::move(fresh), options);
+}
+
 Result<int> RunAndCompare(RunArguments& arguments, const Invocation& invocation) {
   TUTTI_RETURN_IF_ERROR(CompleteOptions(arguments.verdict));
-  TUTTI_ASSIGN_OR_RETURN(
-      const auto options,
-      CampaignOptionsOf(arguments.campaign, arguments.base, arguments.fresh, invocation.command));
-  TUTTI_ASSIGN_OR_RETURN(const auto campaign, collector::campaign::RunCampaign(options));
-  TUTTI_ASSIGN_OR_RETURN(auto base, OpenLaunches(campaign.base));
-  TUTTI_ASSIGN_OR_RETURN(auto fresh, OpenLaunches(campaign.fresh));
-  TUTTI_ASSIGN_OR_RETURN(cmp::Comparison comparison, cmp::Compare(std::move(base), std::move(fresh),
-                                                                  arguments.verdict.options));
+  TUTTI_ASSIGN_OR_RETURN(auto options, CampaignOptionsOf(arguments.campaign, arguments.base,
+                                                         arguments.fresh, invocation.command));
+  TUTTI_ASSIGN_OR_RETURN(auto campaign, collector::campaign::RunCampaign(options));
+  TUTTI_ASSIGN_OR_RETURN(cmp::Comparison comparison,
+                         ComparePairs(campaign, 0, arguments.verdict.options));
+  if (arguments.confirm > 0 && comparison.verdict == cmp::Verdict::kRegression) {
+    Complain("a regression, which " + std::to_string(arguments.confirm) +
+             " further pairs are to confirm");
+    options.further_pairs = arguments.confirm;
+    options.force = false;  // it would remove what was recorded
+    TUTTI_ASSIGN_OR_RETURN(campaign, collector::campaign::RunCampaign(options));
+    TUTTI_ASSIGN_OR_RETURN(
+        cmp::Comparison further,
+        ComparePairs(campaign, options.pairs, cmp::ConfirmationOptions(comparison)));
+    cmp::Confirm(comparison, std::move(further));
+  }
   comparison.notes.insert(comparison.notes.end(), campaign.notes.begin(), campaign.notes.end());
   return DeliverVerdict(arguments.verdict, invocation, {{"", std::move(comparison)}});
 }
@@ -49,6 +70,11 @@ void AddCiRun(CLI::App& ci, Invocation& invocation) {
   run->add_option("--new", arguments->fresh, "What is judged: the same")
       ->required()
       ->option_text("SIDE");
+  run->add_option("--confirm", arguments->confirm,
+                  "After a regression record so many further pairs, and call it one only if they "
+                  "alone show it again")
+      ->check(CLI::Range(2, 1000))
+      ->option_text("K");
   AddCampaignOptions(*run, arguments->campaign);
   AddVerdictOptions(*run, arguments->verdict, invocation);
   run->callback([arguments, &invocation] {

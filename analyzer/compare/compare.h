@@ -10,6 +10,7 @@
 
 #include "analyzer/compare/calibration.h"    // IWYU pragma: export
 #include "analyzer/compare/comparison.h"     // IWYU pragma: export
+#include "analyzer/compare/confirmation.h"   // IWYU pragma: export
 #include "analyzer/compare/launch_reader.h"  // IWYU pragma: export
 #include "analyzer/compare/output_file.h"    // IWYU pragma: export
 #include "analyzer/compare/render.h"         // IWYU pragma: export

@@ -204,21 +204,6 @@ std::optional<double> MeanOverlap(const std::vector<Launch>& arm, size_t warmup)
   return MeanOf(values);
 }
 
-// A regression of any gate is one; all must be without for "no regression".
-Verdict OverallVerdict(const Comparison& comparison) {
-  if (!comparison.gates()) return Verdict::kInconclusive;
-  if (comparison.control_moved) return Verdict::kEnvironmentChanged;
-  std::vector<Verdict> verdicts;
-  for (const MetricResult& result : comparison.metrics) {
-    if (result.is_gate) verdicts.push_back(*result.verdict);
-  }
-  for (const Verdict verdict : {Verdict::kRegression, Verdict::kInconclusive, Verdict::kImprovement,
-                                Verdict::kNoRegressionShown, Verdict::kNoRegression}) {
-    if (std::ranges::find(verdicts, verdict) != verdicts.end()) return verdict;
-  }
-  return Verdict::kInconclusive;
-}
-
 Status Admit(Comparison& comparison) {
   const Comparability check = CheckComparability(comparison.base, comparison.fresh);
   comparison.notes.insert(comparison.notes.end(), check.notes.begin(), check.notes.end());
@@ -246,6 +231,21 @@ double MetricResult::AsShare(double on_scale) const {
 size_t Comparison::GateCount() const {
   return static_cast<size_t>(std::ranges::count_if(
       metrics, [](const MetricResult& result) { return result.is_gate && result.estimate; }));
+}
+
+// A regression of any gate is one; all must be without for "no regression".
+Verdict OverallVerdict(const Comparison& comparison) {
+  if (!comparison.gates()) return Verdict::kInconclusive;
+  if (comparison.control_moved) return Verdict::kEnvironmentChanged;
+  std::vector<Verdict> verdicts;
+  for (const MetricResult& result : comparison.metrics) {
+    if (result.is_gate) verdicts.push_back(*result.verdict);
+  }
+  for (const Verdict verdict : {Verdict::kRegression, Verdict::kInconclusive, Verdict::kImprovement,
+                                Verdict::kNoRegressionShown, Verdict::kNoRegression}) {
+    if (std::ranges::find(verdicts, verdict) != verdicts.end()) return verdict;
+  }
+  return Verdict::kInconclusive;
 }
 
 std::vector<double> ScaledValues(const Metric& metric, const std::vector<Launch>& arm,

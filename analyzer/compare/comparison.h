@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -68,6 +69,8 @@ struct Comparison {
   std::vector<NamedChange> names;
   std::vector<std::string> forced;  // differences that --force let pass
   std::vector<std::string> notes;   // what limits the trust in this
+  // Of launches that had no part in the verdict but to confirm a regression (confirmation.h).
+  std::shared_ptr<const Comparison> confirmation;
   Verdict verdict = Verdict::kInconclusive;
 
   bool gates() const { return design != Design::kWithinLaunch || options.within_launch; }
@@ -81,6 +84,9 @@ std::vector<double> ScaledValues(const Metric& metric, const std::vector<Launch>
 
 // The rule on that scale.
 Rule ScaledRule(const Metric& metric, const Comparison& comparison);
+
+// That of the gates' verdicts and the control.
+Verdict OverallVerdict(const Comparison& comparison);
 
 // kUsage: runs that can't be compared (one line for each reason), a run given twice, an
 // unknown gate. kBadData: a run without a step whose period is known.

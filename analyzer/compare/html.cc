@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "analyzer/compare/charts.h"
+#include "analyzer/compare/confirmation.h"
 #include "analyzer/compare/figures.h"
 #include "analyzer/compare/page.h"
 #include "analyzer/compare/render.h"
@@ -126,7 +127,7 @@ std::string BodyOf(const NamedComparison& one) {
                  std::string(VerdictWords(comparison.verdict))) +
          "</h1>\n" + Paragraph(HeadlineOf(comparison)) +
          Paragraph(LaunchesInWords(comparison) + "; " + RuleInWords(comparison), "soft") +
-         Section("Effects", EffectChart(comparison)) +
+         Paragraph(ConfirmationInWords(comparison)) + Section("Effects", EffectChart(comparison)) +
          Section("Step times", StepTimeChart(comparison)) +
          Section("Metrics", MetricsOf(comparison)) +
          Section("What changed", Paragraph(WhatChanged(comparison)) + BreakdownChart(comparison) +

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "analyzer/compare/confirmation.h"
 #include "analyzer/compare/render.h"
 #include "common/text.h"
 
@@ -149,6 +150,22 @@ Json ControlOf(const Comparison& comparison) {
   return {{"effect", std::expm1(comparison.control->delta)}, {"moved", comparison.control_moved}};
 }
 
+Json ConfirmationOf(const Comparison& comparison) {
+  if (comparison.confirmation == nullptr) return nullptr;
+  const Comparison& further = *comparison.confirmation;
+  Json json;
+  json["confirmed"] = comparison.verdict == Verdict::kRegression;
+  json["words"] = ConfirmationInWords(comparison);
+  json["pairs"] = further.base.size();
+  json["alpha"] = further.options.rule.alpha;
+  json["control"] = ControlOf(further);
+  json["metrics"] = Json::array();
+  for (const MetricResult& result : further.metrics) {
+    if (result.is_gate) json["metrics"].push_back(MetricOf(result));
+  }
+  return json;
+}
+
 Json RuleOf(const Comparison& comparison) {
   const Rule& rule = comparison.options.rule;
   return {{"alpha", rule.alpha},
@@ -177,6 +194,7 @@ Json ComparisonOf(const NamedComparison& one) {
   json["overlap"] = {{"base", OrNull(comparison.base_overlap)},
                      {"new", OrNull(comparison.new_overlap)}};
   json["control"] = ControlOf(comparison);
+  json["confirmation"] = ConfirmationOf(comparison);
   json["what_changed"] = ExplanationOf(comparison);
   json["names"] = Json::array();
   for (const NamedChange& change : comparison.names) json["names"].push_back(NameOf(change));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/compare/confirmation.h"
 #include "analyzer/compare/figures.h"
 #include "analyzer/compare/render.h"
 #include "common/text.h"
@@ -151,6 +152,8 @@ std::string NotesOf(const Comparison& comparison) {
       add(std::string(result.metric->name) + ": " + result.remark);
     }
   }
+  const std::string confirmation = ConfirmationInWords(comparison);
+  if (!confirmation.empty()) add(confirmation);
   for (const std::string& difference : comparison.forced) add("--force: " + difference);
   for (const std::string& note : comparison.notes) add(note);
   if (told > 20) text += "- and " + std::to_string(told - 20) + " more notes\n";

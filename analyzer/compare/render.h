@@ -44,7 +44,8 @@ std::string ControlInWords(const Comparison& comparison);
 // "what changed: compute +4.9 ms", or that it is no more than chance, "" without a breakdown.
 std::string WhatChanged(const Comparison& comparison);
 std::string RuleInWords(const Comparison& comparison);
-std::string LaunchesInWords(const Comparison& comparison);  // "6 pairs", "5 against 6 launches"
+// "6 pairs", "5 against 6 launches"; `kind` stands before what they are.
+std::string LaunchesInWords(const Comparison& comparison, const std::string& kind = "");
 // The p of the direction in which it moved, as the verdict used it.
 double DecidingP(const MetricResult& result);
 std::string VerdictOf(

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <string>
 
+#include "analyzer/compare/confirmation.h"
 #include "analyzer/compare/distributions.h"
 #include "analyzer/compare/level.h"
 #include "analyzer/compare/testing/noise_model.h"
@@ -46,6 +47,7 @@ Estimate DrawComparison(const NoiseModel& model, double shift, Random& random) {
 struct Counts {
   int trials = 0;
   int regressions = 0;
+  int confirmed = 0;  // of these: shown again by further pairs (confirmation.h)
   int improvements = 0;
   int no_regressions = 0;
   int covered = 0;  // the interval holds the true shift
@@ -58,15 +60,23 @@ struct Counts {
   }
 };
 
+bool IsConfirmed(const NoiseModel& model, double shift, Random& random) {
+  const Estimate further = DrawComparison(model, shift, random);
+  const Rule rule = {.alpha = kConfirmationAlpha};
+  return Judge(further, {further.p_up, further.p_down}, true, rule) == Verdict::kRegression;
+}
+
 Counts Simulate(const NoiseModel& model, double shift, int trials, uint64_t seed,
                 const Rule& rule = {}) {
   Random random(seed);
+  Random further(seed + 1);
   Counts counts;
   for (int trial = 0; trial < trials; ++trial) {
     const Estimate estimate = DrawComparison(model, shift, random);
     const Verdict verdict = Judge(estimate, {estimate.p_up, estimate.p_down}, true, rule);
     ++counts.trials;
     counts.regressions += verdict == Verdict::kRegression ? 1 : 0;
+    if (verdict == Verdict::kRegression && IsConfirmed(model, shift, further)) ++counts.confirmed;
     counts.improvements += verdict == Verdict::kImprovement ? 1 : 0;
     counts.no_regressions += verdict == Verdict::kNoRegression ? 1 : 0;
     counts.covered += estimate.low <= shift && shift <= estimate.high ? 1 : 0;
@@ -82,6 +92,7 @@ TEST_P(NullSimulation, RarelyRaisesAFalseAlarm) {
   const Counts counts = Simulate(GetParam(), 0, 5'000, 20'260'101);
   RecordProperty("false_regressions", counts.Bounds(counts.regressions));
   EXPECT_LE(counts.Share(counts.regressions), 0.013) << counts.Bounds(counts.regressions);
+  EXPECT_LE(counts.Share(counts.confirmed), 0.001) << counts.Bounds(counts.confirmed);
   EXPECT_LE(counts.Share(counts.improvements), 0.013) << counts.Bounds(counts.improvements);
   EXPECT_NEAR(counts.Share(counts.covered), 0.95, 0.015) << counts.Bounds(counts.covered);
 }
@@ -95,6 +106,7 @@ TEST(PowerSimulation, FindsFivePercentNearlyAlwaysAndTwoMostly) {
   EXPECT_GE(five.Share(five.regressions), 0.99) << five.Bounds(five.regressions);
   const Counts two = Simulate(base, std::log(1.02), 2'000, 2);
   EXPECT_GE(two.Share(two.regressions), 0.85) << two.Bounds(two.regressions);
+  EXPECT_GE(two.Share(two.confirmed), 0.8) << two.Bounds(two.confirmed);
 }
 
 TEST(PowerSimulation, NeverClearsTwiceTheEffectThatMatters) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/compare/confirmation.h"
 #include "analyzer/compare/figures.h"
 #include "analyzer/compare/render.h"
 
@@ -177,6 +178,8 @@ std::string Wrapped(const std::string& paragraph) {
 
 std::string NotesOf(const Comparison& comparison) {
   std::string text = "\n" + Wrapped("rule: " + RuleInWords(comparison));
+  const std::string confirmation = ConfirmationInWords(comparison);
+  if (!confirmation.empty()) text += Wrapped(confirmation);
   for (const MetricResult& result : comparison.metrics) {
     if (result.is_gate && !result.remark.empty()) {
       text += Wrapped("note: " + std::string(result.metric->name) + ": " + result.remark);

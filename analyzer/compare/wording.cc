@@ -92,15 +92,15 @@ std::string VerdictOf(const MetricResult& result) {
   }
 }
 
-std::string LaunchesInWords(const Comparison& comparison) {
+std::string LaunchesInWords(const Comparison& comparison, const std::string& kind) {
   switch (comparison.design) {
     case Design::kPaired:
-      return std::to_string(comparison.base.size()) + " pairs";
+      return std::to_string(comparison.base.size()) + " " + kind + "pairs";
     case Design::kWithinLaunch:
       return "one launch each, within-launch only";
     default:
       return std::to_string(comparison.base.size()) + " against " +
-             std::to_string(comparison.fresh.size()) + " launches";
+             std::to_string(comparison.fresh.size()) + " " + kind + "launches";
   }
 }
 
@@ -140,6 +140,9 @@ std::string HeadlineOf(const Comparison& comparison) {
     text += " " + IntervalOf(*gate, comparison) + ", p " + PValue(DecidingP(*gate));
   }
   text += ", " + LaunchesInWords(comparison);
+  if (comparison.confirmation != nullptr && comparison.verdict == Verdict::kRegression) {
+    text += ", confirmed by " + LaunchesInWords(*comparison.confirmation, "further ");
+  }
   if (comparison.is_identical) return text + ": identical, both sides hold the very same steps";
   if (!comparison.gates()) return text + " (--within-launch gates on it)";
   if (!gate->remark.empty() && !StandsOut(comparison.verdict)) text += ": " + gate->remark;

@@ -7,26 +7,28 @@
 
 #include "analyzer/compare/distributions.h"
 #include "analyzer/compare/random.h"
+#include "analyzer/compare/testing/reference.h"
 
 namespace tutti::analyzer::history {
 namespace {
 
 using compare::Random;
 
-const std::vector<double> kSeries = {4.60, 4.62, 4.61, 4.59, 4.63, 4.66, 4.68, 4.64, 4.67, 4.70};
-
-// scipy 1.17.1: st.ttest_ind(x[:5], x[5:]).pvalue
-TEST(StudentP, MatchesScipy) {
-  const std::span<const double> all = kSeries;
-  EXPECT_NEAR(StudentP(all.first(5), all.subspan(5)), 0.0011953106743925153, 1e-9);
-  EXPECT_EQ(StudentP(std::vector<double>{1, 1}, std::vector<double>{1, 1}), 1);
-  EXPECT_EQ(StudentP(std::vector<double>{1, 1}, std::vector<double>{2, 2}), 0);
+// SciPy, as compare/testing/reference.py asks it.
+TEST(Reference, StudentPAndEnergyStatistic) {
+  for (const nlohmann::json& one : compare::testing::ReferenceCases("change")) {
+    std::vector<double> all = one["before"];
+    const size_t split = all.size();
+    for (const nlohmann::json& value : one["after"]) all.push_back(value);
+    const std::span<const double> values = all;
+    EXPECT_NEAR(StudentP(values.first(split), values.subspan(split)), one["p"].get<double>(), 1e-9);
+    EXPECT_NEAR(EnergyStatistic(values, split), one["energy"].get<double>(), 1e-9);
+  }
 }
 
-// numpy: n m / (n + m) * (2 mean|x - y| - mean|x - x'| - mean|y - y'|), means over distinct pairs
-TEST(EnergyStatistic, MatchesNumpy) {
-  EXPECT_NEAR(EnergyStatistic(kSeries, 5), 0.17999999999999927, 1e-12);
-  EXPECT_NEAR(EnergyStatistic(kSeries, 3), 0.08399999999999892, 1e-12);
+TEST(StudentP, KnowsWhatNeverVaries) {
+  EXPECT_EQ(StudentP(std::vector<double>{1, 1}, std::vector<double>{1, 1}), 1);
+  EXPECT_EQ(StudentP(std::vector<double>{1, 1}, std::vector<double>{2, 2}), 0);
 }
 
 std::vector<double> Normal(size_t count, double sd, Random& random) {

@@ -54,6 +54,7 @@ class Runner {
   Result<Campaign> Run();
 
  private:
+  int all_pairs() const { return options_.pairs + options_.further_pairs; }
   const Side& side(bool is_new) const { return is_new ? fresh_ : base_; }
   std::string In(const std::string& name) const { return options_.folder + "/" + name; }
 
@@ -174,7 +175,7 @@ Status Runner::WarmUp() {
 }
 
 Status Runner::CheckFailures() {
-  for (int pair = 1; pair <= options_.pairs; ++pair) {
+  for (int pair = 1; pair <= all_pairs(); ++pair) {
     for (const bool is_new : {false, true}) {
       const LaunchEntry* last = log_.Last(is_new, pair);
       if (last == nullptr || last->state != "failed" || options_.retry_failed) continue;
@@ -203,7 +204,7 @@ Result<ControlTimes> Runner::TimeControl() const {
 }
 
 std::string Runner::Progress() const {
-  const int all = 2 * options_.pairs;
+  const int all = 2 * all_pairs();
   std::string text = std::to_string(done_before_ + made_) + " of " + std::to_string(all);
   const int left = all - done_before_ - made_;
   if (left > 0 && made_ > 0) text += ", about " + Seconds(made_wall_ns_ / made_ * left) + " left";
@@ -296,7 +297,7 @@ Status Runner::RunPair(int pair) {
 
 Campaign Runner::Finished() const {
   Campaign campaign;
-  for (int pair = 1; pair <= options_.pairs; ++pair) {
+  for (int pair = 1; pair <= all_pairs(); ++pair) {
     campaign.base.push_back(In(PlaceName(false, pair)));
     campaign.fresh.push_back(In(PlaceName(true, pair)));
   }
@@ -324,12 +325,12 @@ Result<Campaign> Runner::Run() {
   }
   TUTTI_RETURN_IF_ERROR(Open());
   TUTTI_RETURN_IF_ERROR(CheckFailures());
-  for (int pair = 1; pair <= options_.pairs; ++pair) {
+  for (int pair = 1; pair <= all_pairs(); ++pair) {
     if (log_.Done(false, pair) == nullptr || log_.Done(true, pair) == nullptr) continue;
     done_before_ += 2;
   }
-  if (done_before_ == 2 * options_.pairs) {
-    Say(options_.folder + " holds all " + std::to_string(options_.pairs) +
+  if (done_before_ == 2 * all_pairs()) {
+    Say(options_.folder + " holds all " + std::to_string(all_pairs()) +
         " pairs already: nothing is recorded (--anew begins again)");
     return Finished();
   }
@@ -342,7 +343,7 @@ Result<Campaign> Runner::Run() {
     TUTTI_RETURN_IF_ERROR(Prepare(fresh_, "new"));
   }
   TUTTI_RETURN_IF_ERROR(WarmUp());
-  for (int pair = 1; pair <= options_.pairs; ++pair) TUTTI_RETURN_IF_ERROR(RunPair(pair));
+  for (int pair = 1; pair <= all_pairs(); ++pair) TUTTI_RETURN_IF_ERROR(RunPair(pair));
   return Finished();
 }
 

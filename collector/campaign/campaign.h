@@ -37,8 +37,9 @@ struct CampaignOptions {
   std::vector<std::string> record_options;  // words for `tutti record`, of every launch
   std::string program;                      // the tutti that records
   int pairs = 6;
-  int warm_up = 1;  // launches of each side before the first pair, that don't count
-  int nproc = 0;    // ranks of the job on this machine, 0 unknown: so many take part in the control
+  int further_pairs = 0;  // after them, of those that confirm what the first showed
+  int warm_up = 1;        // launches of each side before the first pair, that don't count
+  int nproc = 0;  // ranks of the job on this machine, 0 unknown: so many take part in the control
   int64_t timeout_ns = 0;     // of a launch, 0 none
   bool control = true;        // time fixed work before each launch
   bool retry_failed = false;  // go on after a launch that failed before
@@ -46,7 +47,7 @@ struct CampaignOptions {
 };
 
 struct Campaign {
-  std::vector<std::string> base;   // paths of runs, in the order of pairs
+  std::vector<std::string> base;   // paths of runs, in the order of pairs, further ones last
   std::vector<std::string> fresh;  // the same
   std::vector<std::string> notes;  // what limits the trust in it: retried launches, added pairs
 };

@@ -56,6 +56,34 @@ class CampaignTest(unittest.TestCase):
         self.assertEqual(again.stdout, result.stdout)
         self.assertIn("nothing is recorded", again.stderr)
 
+    def confirmed(self, slow_launches):
+        """The outcome where only the first launches of the new version are slow."""
+        script = self.folder / f"slow-{slow_launches}"
+        script.write_text(f"""#!/bin/sh
+echo >> {script}.count
+[ $(wc -l < {script}.count) -gt {slow_launches} ] || set -- --inject extra_compute:30ms "$@"
+exec {WORKLOAD} "$@"
+""")
+        script.chmod(0o755)
+        return self.run_ci("--pairs", 3, "--confirm", 3, "--json", "--min-effect", "50%", "--alpha",
+                           "0.2", "--no-control", "--gate", "step_time", "-o", f"{script}.ci",
+                           new=str(script))
+
+    def test_a_regression_is_filed_only_if_it_shows_again(self):
+        result = self.confirmed(slow_launches=6)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("12 of 12", result.stderr)
+        comparison = json.loads(result.stdout)
+        self.assertEqual(len(comparison["base"]), 3)
+        self.assertTrue(comparison["confirmation"]["confirmed"])
+        self.assertNotIn("pairs were added", " ".join(comparison["notes"]))
+        result = self.confirmed(slow_launches=3)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        comparison = json.loads(result.stdout)
+        self.assertEqual(comparison["verdict"], "inconclusive")
+        self.assertFalse(comparison["confirmation"]["confirmed"])
+        self.assertIn("not confirmed by 3 further pairs", comparison["headline"])
+
     def test_an_interrupted_campaign_goes_on(self):
         command = ("--steps", "1000000")
         with subprocess.Popen(self.arguments("--pairs", 1, command=command), cwd=self.folder,
