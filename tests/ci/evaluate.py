@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """evaluate.py OUT [--budget SECONDS] [--write PAGE]: verdicts on a real job on this machine.
 
-Records an A/A campaign of a bundled workload (`tutti ci calibrate`), then campaigns against copies
-of it that are really slower (`tutti ci run`): a busy loop on all ranks, one delayed rank, and
-all-reduces that nothing hides. Amounts are shares of the step time that the A/A campaign measured;
-the rule (alpha, min effect, pairs) is fixed below, before anything is measured.
+First a pilot: a bundled workload set up in four ways, each against itself, to find the one whose
+launches differ least here. With that one an A/A campaign (`tutti ci calibrate`), then campaigns
+against copies of it that are really slower (`tutti ci run`): a busy loop on all ranks, one delayed
+rank, and all-reduces that nothing hides. Amounts are shares of the step time that the A/A campaign
+measured. The rule (alpha, min effect, pairs) is fixed below, before anything is measured, and the
+pilot has seen no slower copy.
 
 An interrupted evaluation goes on where it stopped; with --budget no campaign is begun that the time
 left is too short for. --write puts the tables between the markers of the page.
-TUTTI and TUTTI_WORKLOAD name the programs if they are not where ./dev builds them.
+TUTTI and TUTTI_WORKLOAD name the programs if they are not where ./dev builds them, EVALUATION_SCALE
+makes everything smaller (0.05: to try the script).
 """
 import argparse
 import json
@@ -25,12 +28,24 @@ TUTTI = os.environ.get("TUTTI", str(ROOT / "build/release/cli/tutti"))
 WORKLOAD = os.environ.get("TUTTI_WORKLOAD", str(ROOT / "build/release/workloads/mnist_mlp"))
 BEGIN, END = "<!-- measured -->", "<!-- end of what is measured -->"
 
+SCALE = float(os.environ.get("EVALUATION_SCALE", "1"))
 RANKS = 2
-STEPS = 150
-NULL_PAIRS = 12
-PAIRS = 6
+LAUNCH_SECONDS = 4 * SCALE  # of training: what slows a machine for a moment is averaged over
+PILOT_PAIRS = 4
+NULL_PAIRS = max(4, round(20 * SCALE))
+PAIRS = max(2, round(8 * SCALE))
 MIN_EFFECT = "1%"
-JOB = ["--steps", str(STEPS), "--batch", "128", "--seed", "1"]
+SEED = ["--seed", "1"]
+
+# (name, words, before the program, its options)
+SETUPS = (
+    ("small", "steps of 128 samples", "", ["--batch", "128"]),
+    ("large", "steps of 1024 samples", "", ["--batch", "1024"]),
+    ("pinned", "steps of 1024 samples, a core for each rank", "taskset -c $LOCAL_RANK ",
+     ["--batch", "1024"]),
+    ("alone", "steps of 1024 samples, a core for each rank, no threads for loading",
+     "taskset -c $LOCAL_RANK ", ["--batch", "1024", "--workers", "0"]),
+)
 
 # (name, what is done, --inject for a step of so many ns, share that it should cost or None)
 KINDS = (
@@ -67,19 +82,21 @@ class Evaluation:
         self.out = out
         self.deadline = time.monotonic() + budget
         self.out.mkdir(parents=True, exist_ok=True)
+        self.walls = []  # of launches, with what lies between them
 
     def kept(self, name, make, launches):
         """What an earlier call has measured, else make()'s result; None if there is no time."""
         path = self.out / f"{name}.json"
         if path.exists():
             return json.loads(path.read_text())
-        needed = launches * self.seconds_a_launch()
+        needed = launches * (statistics.median(self.walls) if self.walls else 0)
         if time.monotonic() + needed > self.deadline:
             print(f"evaluate: no time left for {name} (about {needed:.0f} s)", file=sys.stderr)
             return None
         print(f"evaluate: {name}", file=sys.stderr)
-        load = os.getloadavg()[0]
+        load, begin = os.getloadavg()[0], time.monotonic()
         result = json.loads(make())
+        self.walls += [(time.monotonic() - begin) / max(launches, 1)] * launches
         result["load_at_start"] = load
         result["date"] = time.strftime("%Y-%m-%d")
         part = path.with_suffix(".part")
@@ -87,19 +104,39 @@ class Evaluation:
         part.rename(path)
         return result
 
-    def seconds_a_launch(self):
-        """Of the launches so far, with what lies between them; 0 before the first."""
-        log = self.out / "null/campaign.json"
-        if not log.exists():
-            return 0
-        walls = [entry["wall_ns"] for entry in json.loads(log.read_text())["launches"]]
-        return statistics.median(walls) / 1e9 + 1 if walls else 0
+    def steps(self, setup):
+        """So many that a launch takes LAUNCH_SECONDS."""
+        name, _, before, options = setup
+        path = self.out / f"steps-{name}"
+        if not path.exists():
+            run = self.out / f"sized-{name}"
+            tutti("record", "-f", "-o", run, "--nproc", RANKS, "--", "sh", "-c",
+                  f"exec {before}{WORKLOAD} {' '.join([*options, *SEED])} --steps 60")
+            step_ns = json.loads(tutti("report", run, "--json"))["step"]["median_ns"]
+            path.write_text(str(max(20, round(LAUNCH_SECONDS * 1e9 / step_ns))))
+        return int(path.read_text())
 
-    def null(self):
-        return self.kept("null", lambda: tutti(
-            "ci", "calibrate", "--of", WORKLOAD, "--pairs", NULL_PAIRS, "--nproc", RANKS,
-            "--min-effect", MIN_EFFECT, "--comparison-pairs", PAIRS, "-o", self.out / "null",
-            "--json", "--", *JOB), 2 * NULL_PAIRS)
+    def job(self, setup):
+        return ["--", *setup[3], *SEED, "--steps", self.steps(setup)]
+
+    def calibrated(self, name, setup, pairs, comparison_pairs):
+        return self.kept(name, lambda: tutti(
+            "ci", "calibrate", "--of", f"sh:{setup[2]}{WORKLOAD}", "--pairs", pairs, "--nproc",
+            RANKS, "--min-effect", MIN_EFFECT, "--comparison-pairs", comparison_pairs, "--warm-up",
+            1, "-o", self.out / name, "--json", *self.job(setup)), 2 * pairs)
+
+    def pilot(self):
+        """[(set-up, spread of its pairs)] of those that there was time for."""
+        found = []
+        for setup in SETUPS:
+            result = self.calibrated(f"pilot-{setup[0]}", setup, PILOT_PAIRS, PILOT_PAIRS)
+            if result is not None:
+                noise = {each["metric"]: each for each in result["noise"]}
+                found.append((setup, noise["step_time"]["pair_sd"]))
+        return found
+
+    def null(self, setup):
+        return self.calibrated("null", setup, NULL_PAIRS, PAIRS)
 
     def base_step_ns(self):
         """Of the A/A campaign: all its launches are of one version."""
@@ -110,16 +147,17 @@ class Evaluation:
         metrics = json.loads(path.read_text())["metrics"]
         return next(metric["base"] for metric in metrics if metric["name"] == "step_time")
 
-    def injected(self, name, fault):
+    def injected(self, name, setup, fault):
         def make():
             # An earlier call may have measured another step time: its campaign goes on as planned.
             plan = self.out / f"{name}.fault"
             if not plan.exists():
                 plan.write_text(fault)
-            return tutti("ci", "run", "--base", f"sh:{WORKLOAD}",
-                         "--new", f"sh:{WORKLOAD} --inject {plan.read_text()}", "--pairs", PAIRS,
-                         "--warm-up", 0, "--nproc", RANKS, "--min-effect", MIN_EFFECT,
-                         "-o", self.out / name, "--json", "--", *JOB, expected=(0, 1, 4))
+            side = f"sh:{setup[2]}{WORKLOAD}"
+            return tutti("ci", "run", "--base", side, "--new",
+                         f"{side} --inject {plan.read_text()}", "--pairs", PAIRS, "--warm-up", 0,
+                         "--nproc", RANKS, "--min-effect", MIN_EFFECT, "-o", self.out / name,
+                         "--json", *self.job(setup), expected=(0, 1, 4))
         return self.kept(name, make, 2 * PAIRS)
 
 
@@ -183,9 +221,21 @@ def injected_table(results):
                   f"{control['effect'] * 100:+.2f} %" if control else "")
 
 
-def tables(null, base_ns, results, missing):
+def pilot_table(pilot, chosen):
+    yield f"Pilot: {PILOT_PAIRS} pairs of each set-up against itself; the calmest goes on."
+    yield ""
+    yield row("set-up", "pair sd of step_time")
+    yield row("---", "---:")
+    for setup, pair_sd in pilot:
+        yield row(setup[1] + (" (chosen)" if setup is chosen else ""), percent(pair_sd))
+
+
+def tables(pilot, chosen, steps, null, base_ns, results, missing):
     yield (f"On {machine()}, {null['date']}, load {null['load_at_start']:.1f} at the start; "
-           f"`mnist_mlp`, {RANKS} ranks, {STEPS} steps of {base_ns / 1e6:.2f} ms a launch.")
+           f"`mnist_mlp`, {RANKS} ranks, {chosen[1]}, {steps} steps of {base_ns / 1e6:.2f} ms a "
+           "launch.")
+    yield ""
+    yield from pilot_table(pilot, chosen)
     yield ""
     yield from null_tables(null)
     yield ""
@@ -210,18 +260,23 @@ def main():
     parser.add_argument("--write", type=pathlib.Path)
     arguments = parser.parse_args()
     evaluation = Evaluation(arguments.out, arguments.budget)
-    null = evaluation.null()
+    pilot = evaluation.pilot()
+    if not pilot:
+        return 1
+    chosen = min(pilot, key=lambda found: found[1])[0]
+    null = evaluation.null(chosen)
     if null is None:
         return 1
     base_ns = evaluation.base_step_ns()
     results, missing = [], []
     for name, words, fault_of, share in KINDS:
-        result = evaluation.injected(name, fault_of(base_ns))
+        result = evaluation.injected(name, chosen, fault_of(base_ns))
         if result is None:
             missing.append(words)
         else:
             results.append((words, share, result))
-    text = "\n".join(tables(null, base_ns, results, missing))
+    text = "\n".join(tables(pilot, chosen, evaluation.steps(chosen), null, base_ns, results,
+                            missing))
     print(text)
     if arguments.write:
         write_between_markers(arguments.write, text)
