@@ -71,30 +71,34 @@ Result<int> Import(const collector::ImportOptions& options, const Invocation& in
 
 void AddImport(CLI::App& app, Invocation& invocation) {
   const auto options = std::make_shared<collector::ImportOptions>();
-  CLI::App* import = app.add_subcommand(
+  CLI::App* verb = app.add_subcommand(
       "import",
       "Turn files of other tools (PyTorch profiler, Nsight Systems, NCCL flight recorder, memory "
       "snapshots) into a run");
-  import->add_option("inputs", options->inputs, "Trace files, or folders with one file a rank")
+  verb->add_option("inputs", options->inputs, "Trace files, or folders with one file a rank")
       ->required()
       ->option_text("FILE|DIR …");
-  import
-      ->add_option("-o,--output", options->output,
+  verb->add_option("-o,--output", options->output,
                    "The run's folder; %n is the lowest free number, other patterns as in record")
       ->envname("TUTTI_OUTPUT")
       ->capture_default_str()
       ->option_text("RUN");
-  import->add_flag("-f,--force", options->force, "Replace a finished run")->envname("TUTTI_FORCE");
-  import->callback([options, &invocation] {
+  verb->add_flag("-f,--force", options->force, "Replace a finished run")->envname("TUTTI_FORCE");
+  verb->add_option("--assume-rank", options->assume_rank,
+                   "Traces that don't say which rank they are are rank N and those that follow it, "
+                   "in the order of their names")
+      ->check(CLI::Range(0, (1 << 24) - 1))
+      ->option_text("N");
+  verb->callback([options, &invocation] {
     options->progress = ImportProgress();
-  const Result<int> exit_code = Import(*options, invocation);
-  options->progress = nullptr;
-  if (exit_code.ok()) {
-    invocation.exit_code = *exit_code;
-  } else {
-    invocation.Fail(exit_code.status());
-  }
-});
-}  // namespace tutti::cli
+    const Result<int> exit_code = Import(*options, invocation);
+    options->progress = nullptr;
+    if (exit_code.ok()) {
+      invocation.exit_code = *exit_code;
+    } else {
+      invocation.Fail(exit_code.status());
+    }
+  });
+}
 
 }  // namespace tutti::cli

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,8 @@ struct ImportOptions {
   std::vector<std::string> inputs = {};   // files and directories, not empty
   std::string output = "tutti-runs/%n/";  // run/name_pattern.h
   bool force = false;                     // replace a finished run
+  // Traces that say no rank are this one and those that follow it, in the order of their names.
+  std::optional<int64_t> assume_rank = {};
   std::vector<std::string> command = {};  // for the manifest, may be empty
   ImportProgress progress = {};
 };

@@ -127,7 +127,7 @@ std::string WhyNoRanksOfOneJob(const std::vector<CaptureClaim>& claims) {
   if (claims.size() < 2 || RanksFromFolders(claims)[0]) return "";
   return "these traces are of different times, and none says its rank: " + claims[0].path + ", " +
          claims[1].path + (claims.size() > 2 ? ", …" : "") +
-         "; import one at a time, or name them rank<N> if they are of one job after all";
+         "; import one at a time, or with --assume-rank 0 if they are of one job after all";
 }
 
 }  // namespace

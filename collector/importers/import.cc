@@ -127,7 +127,7 @@ Result<run::OpenRun> OpenForImport(const ImportOptions& options) {
 Status ReadAll(const std::vector<Job>& jobs, const ImportOptions& options,
                importers::TracePool& pool, ImportReport& report) {
   TUTTI_ASSIGN_OR_RETURN(const std::vector<importers::JobOutcome> outcomes,
-                         importers::RunJobs(jobs, options.progress, pool));
+                         importers::RunJobs(jobs, options, pool));
   for (size_t i = 0; i < jobs.size(); ++i) {
     const importers::JobOutcome& outcome = outcomes[i];
     report.messages.insert(report.messages.end(), outcome.messages.begin(), outcome.messages.end());

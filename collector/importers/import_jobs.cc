@@ -87,13 +87,13 @@ class JobQueue {
 
 }  // namespace
 
-Result<std::vector<JobOutcome>> RunJobs(const std::vector<Job>& jobs,
-                                        const ImportProgress& progress, TracePool& pool) {
+Result<std::vector<JobOutcome>> RunJobs(const std::vector<Job>& jobs, const ImportOptions& options,
+                                        TracePool& pool) {
   const std::span<const Job> all(jobs);
   const auto adds = [](const Job& job) { return job.importer->adds_to_traces(); };
   const auto alone = static_cast<size_t>(std::ranges::find_if(jobs, adds) - jobs.begin());
   std::vector<JobOutcome> outcomes;
-  JobQueue first(all.first(alone), 0, jobs.size(), pool, progress);
+  JobQueue first(all.first(alone), 0, jobs.size(), pool, options.progress);
   first.Run();
   TUTTI_RETURN_IF_ERROR(first.Collect(outcomes));
   TUTTI_ASSIGN_OR_RETURN(std::vector<std::string> copies, pool.DropCopies());
@@ -102,11 +102,12 @@ Result<std::vector<JobOutcome>> RunJobs(const std::vector<Job>& jobs,
   for (std::vector<std::string>* lines : {&copies, &joined, &placed}) {
     if (!lines->empty()) std::ranges::move(*lines, std::back_inserter(outcomes.back().messages));
   }
+  if (options.assume_rank) pool.AssumeRanks(*options.assume_rank);
   if (const std::string why = pool.WhySeveralRuns(); !why.empty()) return BadDataError(why);
   // Ranks of the traces that later files add to must be known.
   pool.Assign();
   for (size_t i = alone; i < jobs.size(); ++i) {
-    JobQueue one(all.subspan(i, 1), i, jobs.size(), pool, progress);
+    JobQueue one(all.subspan(i, 1), i, jobs.size(), pool, options.progress);
     one.Run();
     TUTTI_RETURN_IF_ERROR(one.Collect(outcomes));
   }

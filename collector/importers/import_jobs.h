@@ -25,9 +25,9 @@ struct JobOutcome {
 };
 
 // By job. Traces come into `pool` in the order of the jobs, whichever is done first, and have
-// their ranks. Not ok: they could not be written, or a signal arrived. `progress` is called by
-// one thread at a time.
-Result<std::vector<JobOutcome>> RunJobs(const std::vector<Job>& jobs,
-                                        const ImportProgress& progress, TracePool& pool);
+// their ranks. Not ok: they could not be written, or a signal arrived. The options' progress
+// is called by one thread at a time.
+Result<std::vector<JobOutcome>> RunJobs(const std::vector<Job>& jobs, const ImportOptions& options,
+                                        TracePool& pool);
 
 }  // namespace tutti::collector::importers

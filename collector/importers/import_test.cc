@@ -243,6 +243,34 @@ TEST(Import, TakesRanksFromTheNamesOfFolders) {
   EXPECT_FALSE(report->traces[1].is_assumed);
 }
 
+// Without a rank, at different times, and beside one that tells its rank: 4.
+TEST(Import, TakesTheRanksThatTheUserAssumes) {
+  const Scratch scratch;
+  for (const int begin_us : {1, 900'000'000}) {
+    std::ofstream(scratch.Path("t" + std::to_string(begin_us) + ".json"))
+        << R"({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "op", "ts": )" << begin_us
+        << R"(, "dur": 2, "pid": 1, "tid": 1}]})";
+  }
+  WriteRank(scratch.Path("told.json"), 4, 8);
+  const std::vector<std::string> unnamed = {scratch.Path("t900000000.json"),
+                                            scratch.Path("t1.json")};
+  EXPECT_THAT(Import({.inputs = unnamed, .output = scratch.Path("a")}).status().message(),
+              HasSubstr("or with --assume-rank 0"));
+  const auto report = Import({.inputs = {unnamed[0], scratch.Path("told.json"), unnamed[1]},
+                              .output = scratch.Path("run"),
+                              .assume_rank = 3});
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  std::vector<std::string> files;
+  for (const ImportedTrace& trace : report->traces) {
+    EXPECT_FALSE(trace.is_assumed);
+    files.push_back(fs::path(trace.sources.at(0)).filename());
+  }
+  EXPECT_THAT(files, ElementsAre("t1.json", "told.json", "t900000000.json"));
+  EXPECT_EQ(report->traces[2].rank, 5);
+  EXPECT_EQ(Rows(scratch.Path("run/rank-00005.sqlite"), "SELECT rank_source AS line FROM process"),
+            "--assume-rank");
+}
+
 TEST(Import, SaysHowToReadWhatWasPackedOtherwise) {
   const Scratch scratch;
   std::ofstream(scratch.Path("t.tar")) << std::string(257, 'a') << "ustar\n";

@@ -21,7 +21,8 @@ namespace {
 constexpr Oddity kAssumed = {
     Severity::kNotice, "rank_assumed",
     "the file does not say which rank it is; it got the number of its GPU or the lowest free one",
-    "name files rank<N>, or let the job initialize torch.distributed before it profiles"};
+    "name files rank<N>, import with --assume-rank, or let the job initialize torch.distributed "
+    "before it profiles"};
 constexpr Oddity kConflict = {
     Severity::kNotice, "rank_conflict",
     "another file claims to be the same rank; this one was kept under a free number",
@@ -160,6 +161,22 @@ Result<std::vector<std::string>> TracePool::PlaceReplicas() {
                      " replicas that each count their ranks from 0; rank " +
                      std::to_string(replicas.ranks_each) +
                      " and on are those of dp1 and on, by the files' names"};
+}
+
+void TracePool::AssumeRanks(int64_t first) {
+  const std::vector<CaptureClaim> claims = Claims();
+  const std::vector<std::optional<int64_t>> of_folders = RanksFromFolders(claims);
+  std::set<int64_t> told;
+  for (size_t i = 0; i < claims.size(); ++i) {
+    const auto rank = claims[i].rank ? claims[i].rank : of_folders[i];
+    if (rank) told.insert(*rank);
+  }
+  for (size_t i = 0; i < claims.size(); ++i) {
+    if (claims[i].rank || of_folders[i]) continue;
+    while (told.contains(first)) ++first;
+    traces_[i].sink->identity.rank = first++;
+    traces_[i].sink->identity.rank_source = "--assume-rank";
+  }
 }
 
 std::string TracePool::WhySeveralRuns() const { return importers::WhySeveralRuns(Claims()); }

@@ -45,6 +45,9 @@ class TracePool {
   Result<std::vector<std::string>> JoinWindows();
   // Gives ranks of replicas that each count from 0 numbers of their own; a line about it, or none.
   Result<std::vector<std::string>> PlaceReplicas();
+  // As the user says: traces that tell no rank are `first` and those that follow it, in order,
+  // ranks that others tell left out.
+  void AssumeRanks(int64_t first);
   // Why the traces can't be of one run, one plain line; "" if they can.
   std::string WhySeveralRuns() const;
 
