@@ -18,10 +18,10 @@ namespace tutti::cli {
 namespace {
 
 // In the order in which they are listed: the way through the product.
-const std::vector<AddVerb> kVerbs = {&AddRecord, &AddCtl,     &AddImport,    &AddReport,
-                                     &AddView,   &AddCompare, &AddCi,        &AddExport,
-                                     &AddWhatIf, &AddAnalyze, &AddQuery,     &AddDoctor,
-                                     &AddSchema, &AddConfig,  &AddCompletion};
+const std::vector<AddVerb> kVerbs = {
+    &AddRecord, &AddCtl,    &AddImport, &AddReport,  &AddView,      &AddCompare,
+    &AddCi,     &AddExport, &AddWhatIf, &AddAnalyze, &AddQuery,     &AddMigrate,
+    &AddEnv,    &AddDoctor, &AddSchema, &AddConfig,  &AddCompletion};
 
 // --json and another --format can't both be meant. A format of a variable or file gives way.
 void CheckFormats(const Invocation& invocation) {

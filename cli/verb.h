@@ -55,9 +55,11 @@ void AddWhatIf(CLI::App& app, Invocation& invocation);
 void AddCompare(CLI::App& app, Invocation& invocation);
 void AddCi(CLI::App& app, Invocation& invocation);
 void AddAnalyze(CLI::App& app, Invocation& invocation);
+void AddMigrate(CLI::App& app, Invocation& invocation);
 void AddQuery(CLI::App& app, Invocation& invocation);
 void AddDoctor(CLI::App& app, Invocation& invocation);
 void AddSchema(CLI::App& app, Invocation& invocation);
+void AddEnv(CLI::App& app, Invocation& invocation);
 void AddConfig(CLI::App& app, Invocation& invocation);
 void AddCompletion(CLI::App& app, Invocation& invocation);
 

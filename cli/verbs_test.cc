@@ -380,6 +380,35 @@ TEST_F(Verbs, ReportSaysOfAForeignFileThatItIsNoTrace) {
   EXPECT_EQ(Tutti("report none", cache).err, "tutti: none: there is no such file or directory\n");
 }
 
+TEST_F(Verbs, MigrateCopiesARunAndReplacesNothing) {
+  const std::string from = "migrate " + Quoted(run_);
+  const Outcome outcome = Tutti(from + " -o new");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out.rfind("new: 2 traces, ", 0), 0u) << outcome.out;
+  EXPECT_EQ(Tutti("query new 'SELECT sum(end_ns) AS s FROM step' --format csv").out,
+            Query("SELECT sum(end_ns) AS s FROM step", "--format csv").out);
+  EXPECT_EQ(Tutti(from + " -o new").exit_code, 2);
+  EXPECT_EQ(Tutti("migrate nothing -o other").exit_code, 3);
+  const auto json = nlohmann::json::parse(Tutti(from + " -o other --json").out, nullptr, false);
+  ASSERT_TRUE(json.is_object());
+  EXPECT_EQ(json["schema"], "tutti.migrate/1");
+  EXPECT_EQ(json["files"].size(), 2u);
+}
+
+TEST_F(Verbs, EnvPrintsWhatALauncherHasToHandOn) {
+  EXPECT_EQ(Tutti("env", "TUTTI_SESSION=").exit_code, 2);
+  const std::string below = R"(CUDA_INJECTION64_PATH= NCCL_PROFILER_PLUGIN= LD_PRELOAD= )"
+                            R"(TUTTI_SESSION=/s:00 NVTX_INJECTION64_PATH="/it's")";
+  EXPECT_EQ(Tutti("env", below).out,
+            "export TUTTI_SESSION='/s:00'\nexport NVTX_INJECTION64_PATH='/it'\\''s'\n");
+  EXPECT_EQ(Tutti("env --format names", below).out, "TUTTI_SESSION,NVTX_INJECTION64_PATH\n");
+  EXPECT_EQ(Tutti("env --format docker", below).out,
+            "--env=TUTTI_SESSION\n--env=NVTX_INJECTION64_PATH\n");
+  const auto json = nlohmann::json::parse(Tutti("env --json", below).out, nullptr, false);
+  ASSERT_TRUE(json.is_object());
+  EXPECT_EQ(json["variables"]["NVTX_INJECTION64_PATH"], "/it's");
+}
+
 TEST_F(Verbs, ImportNeedsInput) { EXPECT_EQ(Tutti("import").exit_code, 2); }
 
 }  // namespace

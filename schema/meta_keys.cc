@@ -15,6 +15,7 @@ constexpr MetaKey kKeys[] = {
     {"file.complete", "'1' once everything was written; missing if the writer was killed"},
     {"file.kind", "'rank': the raw tables of one rank"},
     {"import.formats", "formats of the files that this was imported from, by commas"},
+    {"migrated.from_version", "version of the file that tutti migrate made this of"},
     {"process.program", "the program's name; of an interpreter, the script that it ran"},
     {"recording.buffer_bytes", "memory for the rings of this process"},
     {"recording.id", "identity of the recording, the same for all its ranks"},

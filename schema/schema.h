@@ -4,6 +4,7 @@
 
 #include "schema/catalog.h"    // IWYU pragma: export
 #include "schema/database.h"   // IWYU pragma: export
+#include "schema/migration.h"  // IWYU pragma: export
 #include "schema/reference.h"  // IWYU pragma: export
 #include "schema/run_view.h"   // IWYU pragma: export
 #include "schema/sql.h"        // IWYU pragma: export

@@ -99,6 +99,13 @@ class LaunchTest(unittest.TestCase):
                     SLURM_SUBMIT_DIR=str(self.folder), LAUNCH_SAMPLES=str(HERE))
         self.check_ranks(self.folder / "runs/77", 4, "RANK")
 
+    def test_a_launcher_that_hands_nothing_on(self):
+        """What `tutti env` prints makes up for it."""
+        script = (f'variables=$(tutti env); env -i PATH="$PATH" sh -c '
+                  f'"$variables; exec {TRAIN} --steps 12"')
+        self.run_ok(["tutti", "record", "-o", "run", "--", "sh", "-c", script])
+        self.assertEqual(len(list((self.folder / "run").glob("rank-*.sqlite"))), 1)
+
     def test_launchers_tell_ranks_that_ask_nobody(self):
         """Each task trains for itself; what numbers it is the launcher's variable alone."""
         for launcher, variable in ((["srun"], "SLURM_PROCID"),

@@ -2,6 +2,7 @@
 packages and the archive that cpack makes, and the library for programs that read runs."""
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -50,6 +51,7 @@ class InstalledTest(unittest.TestCase):
         cls.addClassCleanup(cls.folder.cleanup)
         cls.packages = pathlib.Path(cls.folder.name, "packages")
         output_of("cpack", "--config", BUILD / "CPackConfig.cmake", "-B", cls.packages)
+        shutil.rmtree(cls.packages / "_CPack_Packages")
 
     def setUp(self):
         self.place = pathlib.Path(tempfile.mkdtemp(dir=self.folder.name))
