@@ -59,11 +59,12 @@ class TemporaryFile {
 
 Status MakeTables(schema::Database& derived) {
   TUTTI_RETURN_IF_ERROR(
-      derived.Execute("PRAGMA application_id = " + std::to_string(schema::kApplicationId) +
-                      "; PRAGMA user_version = " + std::to_string(schema::kSchemaVersion) +
-                      // Nobody else sees the file before it is synced as a whole and renamed.
-                      "; PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY"
-                      "; PRAGMA locking_mode = EXCLUSIVE"));
+      // Nobody else sees the file before it is synced as a whole and renamed. First of all: what
+      // is written before would be synced, too.
+      derived.Execute("PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY"
+                      "; PRAGMA locking_mode = EXCLUSIVE; PRAGMA application_id = " +
+                      std::to_string(schema::kApplicationId) +
+                      "; PRAGMA user_version = " + std::to_string(schema::kSchemaVersion)));
   return derived.Execute(std::string(schema::DerivedSql()));
 }
 
