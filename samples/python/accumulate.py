@@ -7,30 +7,33 @@ and gradients are all-reduced in the last of them only.
 import contextlib
 
 from torch import nn
-from torch.nn.parallel import DistributedDataParallel
 
 import job as shared
+from faults import OF_BATCHES, OF_BUCKETS, OF_COLLECTIVES
 
 BATCHES_A_STEP = 4
 
 
 def main():
-    options = shared.parse_options(__doc__)
+    options = shared.parse_options(__doc__, OF_BATCHES | OF_BUCKETS | OF_COLLECTIVES)
     steps, options.steps = options.steps, options.steps * BATCHES_A_STEP
-    with shared.Job(options, {"recompute", "per_parameter_optimizer"}) as job:
-        model = DistributedDataParallel(nn.Sequential(*shared.layers(job)))
+    with shared.Job(options) as job:
+        parallel = shared.DataParallel(job)
+        model = parallel.model
         optimizer = shared.optimizer_of(job, model.parameters())
         loss_function = nn.CrossEntropyLoss()
         for batch, images, labels in job.batches():
             step, place = divmod(batch, BATCHES_A_STEP)
             is_last = place == BATCHES_A_STEP - 1
-            with contextlib.nullcontext() if is_last else model.no_sync():
+            is_reduced = is_last and not parallel.is_late
+            with contextlib.nullcontext() if is_reduced else model.no_sync():
                 loss = loss_function(model(images), labels)
                 if is_last:
                     job.faults.in_forward(step)
                     job.faults.change_collective(step)
                 (loss / BATCHES_A_STEP).backward()
             if is_last:
+                parallel.reduce_late()
                 optimizer.step()
                 optimizer.zero_grad()
                 job.end_step(step, loss)

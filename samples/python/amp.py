@@ -6,15 +6,16 @@ gradients in 32 bits, the loss scaled as for float16. The fault fp32 leaves auto
 """
 import torch
 from torch import nn
-from torch.nn.parallel import DistributedDataParallel
 
 import job as shared
+from faults import OF_BATCHES, OF_BUCKETS, OF_COLLECTIVES
 
 
 def main():
-    options = shared.parse_options(__doc__)
-    with shared.Job(options, {"fp32", "recompute", "per_parameter_optimizer"}) as job:
-        model = DistributedDataParallel(nn.Sequential(*shared.layers(job)))
+    options = shared.parse_options(__doc__, OF_BATCHES | OF_BUCKETS | OF_COLLECTIVES | {"fp32"})
+    with shared.Job(options) as job:
+        parallel = shared.DataParallel(job)
+        model = parallel.model
         optimizer = shared.optimizer_of(job, model.parameters())
         loss_function = nn.CrossEntropyLoss()
         scaler = torch.amp.GradScaler("cpu", init_scale=256.0)
@@ -26,6 +27,7 @@ def main():
                 job.faults.in_forward(step)
             job.faults.change_collective(step)
             scaler.scale(loss).backward()
+            parallel.reduce_late()
             scaler.step(optimizer)
             scaler.update()
             job.end_step(step, loss)

@@ -10,8 +10,8 @@ import job as shared
 
 
 def main():
-    options = shared.parse_options(__doc__)
-    with shared.Job(options, {"recompute", "per_parameter_optimizer"}) as job:
+    options = shared.parse_options(__doc__, {"shape_churn"})
+    with shared.Job(options) as job:
         if job.world_size != 1:
             raise SystemExit("nn.DataParallel is one process: start it without a launcher")
         device = torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -23,6 +23,13 @@ KINDS = {
     "single_bucket": None, "late_allreduce": None, "per_parameter_optimizer": None,
     "recompute": None, "fp32": None,
 }
+# What any training loop can carry; each program says what else it carries.
+OF_ANY = {"slow_loader", "few_workers", "epoch_stall", "extra_compute", "hiccups", "log_pause",
+          "checkpoint_pause", "tiny_operators", "cpu_contention", "allocation_churn",
+          "memory_leak", "recompute", "per_parameter_optimizer"}
+OF_COLLECTIVES = {"skip_collective", "mismatched_size", "needless_barrier"}
+OF_BATCHES = {"data_imbalance", "shape_churn"}
+OF_BUCKETS = {"single_bucket", "tiny_buckets", "late_allreduce"}
 # They would be none if all ranks had them.
 OF_ONE_RANK = {"data_imbalance", "pipeline_imbalance", "skip_collective", "mismatched_size"}
 STOP_THE_JOB = {"skip_collective", "mismatched_size"}
@@ -34,7 +41,8 @@ UNITS = {
 }
 # KIND, number and unit of the amount, ranks, first step, colon, last step.
 FAULT = re.compile(
-    r"(\w+)(?::([\d.]+)([A-Za-z%]*))?(?:@([\d,-]+))?(?:#(\d*)(:?)(\d*))?")
+    r"(\w+)(?::(\d+(?:\.\d+)?)([A-Za-z%]*))?(?:@(\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*))?"
+    r"(?:#(?=\d|:)(\d*)(:?)(\d*))?")
 HICCUP_EVERY, CHECKPOINT_EVERY, LOG_EVERY = 10, 10, 5
 
 
@@ -49,12 +57,14 @@ class Fault:
         return (self.ranks is None or rank in self.ranks) and step in self.steps
 
 
-def parse(text):
-    """A fault; ValueError with a line for the user."""
+def parse(text, carried):
+    """A fault of the kinds that are carried; ValueError with a line for the user."""
     match = FAULT.fullmatch(text)
-    if not match or match[1] not in KINDS:
-        raise ValueError(f"--inject {text}: not KIND[:AMOUNT][@RANKS][#STEPS]; kinds: "
-                         + ", ".join(sorted(KINDS)))
+    if not match:
+        raise ValueError(f"--inject {text}: not KIND[:AMOUNT][@RANKS][#STEPS]")
+    if match[1] not in carried:
+        raise ValueError(f"--inject {match[1]}: this program does not carry it, but "
+                         + ", ".join(sorted(carried)))
     kind, number, unit, ranks, first, colon, last = match.groups()
     unit_of = UNITS.get(KINDS[kind])
     if (number is None) != (unit_of is None) or (unit_of and unit not in unit_of):

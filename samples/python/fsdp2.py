@@ -8,11 +8,12 @@ from torch import nn
 from torch.distributed.fsdp import fully_shard
 
 import job as shared
+from faults import OF_BATCHES, OF_COLLECTIVES
 
 
 def main():
-    options = shared.parse_options(__doc__)
-    with shared.Job(options, {"recompute", "per_parameter_optimizer"}) as job:
+    options = shared.parse_options(__doc__, OF_BATCHES | OF_COLLECTIVES)
+    with shared.Job(options) as job:
         model = nn.Sequential(*shared.layers(job))
         for layer in model:
             fully_shard(layer)

@@ -10,6 +10,7 @@ import time
 import torch
 import torch.distributed as dist
 from torch import nn
+from torch.nn.parallel import DistributedDataParallel
 from torch.utils.checkpoint import checkpoint
 from torch.utils.data import DataLoader, Dataset
 
@@ -20,17 +21,23 @@ BATCHES_AN_EPOCH = 15
 REPORT_EVERY = 10  # steps
 
 
-def parse_options(description, **defaults):
+def parse_options(description, carries, **defaults):
+    """`carries`: kinds of faults that this program carries besides those of any."""
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--batch", type=int, default=64, help="samples of a rank in a step")
     parser.add_argument("--width", type=int, default=512, help="of the hidden layers")
     parser.add_argument("--inject", action="append", default=[], metavar="KIND[:AMOUNT][@RANKS]",
-                        help="a fault, as workloads/README.md says; as often as wanted")
+                        help="a fault, as workloads/README.md says, as often as wanted; `list` "
+                        "prints the kinds that this program carries")
     parser.set_defaults(**defaults)
     options = parser.parse_args()
+    carried = faults.OF_ANY | carries
+    if "list" in options.inject:
+        print(*sorted(carried), sep="\n")
+        raise SystemExit
     try:
-        options.inject = [faults.parse(text) for text in options.inject]
+        options.inject = [faults.parse(text, carried) for text in options.inject]
     except ValueError as error:
         parser.error(str(error))
     return options
@@ -40,15 +47,11 @@ class Job:
     """The ranks of a training run and the faults of this one. As a context it starts and ends
     the process group."""
 
-    def __init__(self, options, carries=(), is_data_shared=False):
-        """`carries`: kinds of faults that this program carries besides those of every one.
-        `is_data_shared`: all ranks draw the same samples."""
+    def __init__(self, options, is_data_shared=False):
+        """`is_data_shared`: all ranks draw the same samples."""
         self.options = options
         self.rank = int(os.environ.setdefault("RANK", "0"))
         self.world_size = int(os.environ.setdefault("WORLD_SIZE", "1"))
-        for fault in options.inject:
-            if fault.kind in OF_SOME_PROGRAMS and fault.kind not in carries:
-                raise SystemExit(f"--inject {fault.kind}: this program does not carry it")
         self.faults = faults.Faults(options.inject, self.rank)
         self.draws_as = 0 if is_data_shared else self.rank
         self.losses = []
@@ -99,10 +102,6 @@ class Job:
             if (step + 1) % REPORT_EVERY == 0 and self.rank == self.world_size - 1:
                 print(f"step {step + 1:4}  loss {self.losses[-1]:.4f}", flush=True)
         self.faults.at_end_of_step(step)
-
-
-OF_SOME_PROGRAMS = {"single_bucket", "tiny_buckets", "late_allreduce", "per_parameter_optimizer",
-                    "recompute", "fp32", "pipeline_imbalance"}
 
 
 class Delay:
@@ -184,6 +183,30 @@ def layers(job, count=4):
     width, recomputes = job.options.width, job.faults.has("recompute")
     hidden = [Layer(width, width, recomputes) for _ in range(count - 1)]
     return [Layer(PIXELS, width, recomputes), *hidden, nn.Linear(width, CLASSES)]
+
+
+class DataParallel:
+    """Layers under DistributedDataParallel, whose buckets carry faults."""
+
+    def __init__(self, job):
+        self.job, self.is_late = job, job.faults.has("late_allreduce")
+        self.model = DistributedDataParallel(nn.Sequential(*layers(job)),
+                                             bucket_cap_mb=bucket_mb(job.faults))
+        self.model.require_backward_grad_sync = not self.is_late
+
+    def reduce_late(self):
+        """After backward: what backward has left out."""
+        for parameter in self.model.parameters() if self.is_late else ():
+            dist.all_reduce(parameter.grad)
+            parameter.grad /= self.job.world_size
+
+
+def bucket_mb(faults_of_rank):
+    """What bucket_cap_mb is, in MiB; None is PyTorch's own."""
+    if faults_of_rank.has("single_bucket"):
+        return 1024
+    size = faults_of_rank.amount("tiny_buckets")
+    return None if size is None else size / (1 << 20)
 
 
 def optimizer_of(job, parameters):

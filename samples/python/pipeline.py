@@ -41,8 +41,9 @@ def stage_of(job):
 
 
 def main():
-    options = shared.parse_options(__doc__, batch=256)
-    with shared.Job(options, {"pipeline_imbalance", "recompute"}, is_data_shared=True) as job:
+    carries = faults.OF_COLLECTIVES | {"pipeline_imbalance"}
+    options = shared.parse_options(__doc__, carries, batch=256)
+    with shared.Job(options, is_data_shared=True) as job:
         module = stage_of(job)
         stage = PipelineStage(module, job.rank, job.world_size, torch.device("cpu"))
         schedule = Schedule1F1B(stage, MICRO_BATCHES, loss_fn=nn.CrossEntropyLoss())
@@ -51,6 +52,7 @@ def main():
         for step, images, labels in job.batches():
             optimizer.zero_grad()
             losses = []
+            job.faults.change_collective(step)
             inputs = (images,) if job.rank == 0 else ()
             schedule.step(*inputs, target=labels if is_last else None,
                           losses=losses if is_last else None)

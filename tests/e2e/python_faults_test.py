@@ -14,6 +14,10 @@ import unittest
 TUTTI = os.environ["TUTTI_PROGRAM"]
 EMITTER = os.environ["TUTTI_EMITTER"]
 SAMPLES = pathlib.Path(__file__).parents[2] / "samples/python"
+sys.path.insert(0, str(SAMPLES))
+import faults  # noqa: E402
+
+SMALL = {"duration": ":1ms", "count": ":2", "size": ":64KiB", "share": ":20%", None: ""}
 # True of the samples (samples/python/README.md) or of the machine that the tests run on.
 TRUE_ANYWAY = {"cpu_contention", "exposed_comm", "host_bound", "small_buckets", "pipeline_bubble"}
 
@@ -98,8 +102,8 @@ class PythonFaultsTest(unittest.TestCase):
             time.sleep(0.2)
 
     def test_elastic_restarts_keep_both_attempts(self):
-        """All ranks fail in either attempt; torchrun starts them once more. They don't use PyTorch:
-        its Gloo now and then never connects in a second attempt."""
+        """All ranks fail in either attempt; torchrun starts them once more. They don't use PyTorch,
+        whose ranks may look for those of the first attempt (samples/launch/README.md)."""
         done = subprocess.run(
             [TUTTI, "record", "-o", self.run_folder, "--", sys.executable, "-m",
              "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "--max-restarts",
@@ -128,6 +132,45 @@ class PythonFaultsTest(unittest.TestCase):
         self.assertGreaterEqual(casts[0], 12 * 4)
         self.assertEqual(casts[1], 0)
 
+    def test_all_that_ddp_carries_at_once(self):
+        self.check_all_at_once("ddp", 2)
+
+    def test_all_that_accumulate_carries_at_once(self):
+        self.check_all_at_once("accumulate", 2)
+
+    def test_all_that_amp_carries_at_once(self):
+        self.check_all_at_once("amp", 2)
+
+    def test_all_that_fsdp2_carries_at_once(self):
+        self.check_all_at_once("fsdp2", 2)
+
+    def test_all_that_pipeline_carries_at_once(self):
+        self.check_all_at_once("pipeline", 2)
+
+    def test_all_that_data_parallel_carries_at_once(self):
+        self.check_all_at_once("data_parallel", 1)
+
+    def check_all_at_once(self, program, ranks):
+        """Small ones of each kind it says it carries, but those that stop the job. What it does
+        not say it refuses."""
+        kinds = self.kinds_of(program)
+        self.assertTrue(kinds)
+        small = [option for kind in sorted(kinds - faults.STOP_THE_JOB)
+                 for option in ("--inject", kind + SMALL[faults.KINDS[kind]])]
+        self.record(program, *small, ranks=ranks, steps=12)
+        refused = sorted(faults.KINDS.keys() - kinds)[0]
+        done = self.plain(program, "--inject", refused)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(f"--inject {refused}: this program does not carry it",
+                      done.stderr.splitlines()[-1])
+
+    def kinds_of(self, program):
+        return set(self.plain(program, "--inject", "list").stdout.split())
+
+    def plain(self, program, *options):
+        return subprocess.run([sys.executable, SAMPLES / f"{program}.py", *options],
+                              capture_output=True, text=True, timeout=60)
+
     def test_clean_runs_learn_and_lose_nothing(self):
         for program, ranks in (("ddp", 2), ("accumulate", 2), ("amp", 2), ("fsdp2", 2),
                                ("pipeline", 2), ("data_parallel", 1)):
@@ -140,10 +183,12 @@ class PythonFaultsTest(unittest.TestCase):
                 self.assertNotIn("hang", said)
 
     def test_a_fault_that_there_is_not_is_refused(self):
-        for text, what in (("nonsense:3ms", "not KIND"), ("extra_compute", "takes a duration"),
-                           ("fp32:3ms", "takes no amount")):
-            done = subprocess.run([sys.executable, SAMPLES / "ddp.py", "--inject", text],
-                                  capture_output=True, text=True, timeout=60)
+        for text, what in (("nonsense:3ms", "does not carry it, but allocation_churn, "),
+                           ("extra_compute:3ms@1#", "not KIND"),
+                           ("extra_compute:3ms@1-", "not KIND"),
+                           ("extra_compute", "takes a duration"),
+                           ("recompute:3ms", "takes no amount")):
+            done = self.plain("ddp", "--inject", text)
             self.assertEqual(done.returncode, 2)
             self.assertIn(what, done.stderr)
 
