@@ -55,11 +55,7 @@ install(FILES ${PROJECT_BINARY_DIR}/tuttiConfig.cmake
 
 # Each package says under which terms it may be used. Terms of libraries that are compiled in (of
 # headers alone, or static) are those of the systems' own packages of them.
-set(packages tutti tracer viewer dev)
-if(TARGET tutti-analyze-mpi)
-  list(APPEND packages mpi)
-endif()
-foreach(component IN LISTS packages)
+foreach(component IN ITEMS tutti tracer viewer dev)
   string(REGEX REPLACE "^tutti-tutti$" "tutti" package tutti-${component})
   set(folder ${CMAKE_INSTALL_DATAROOTDIR}/doc/${package})
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${folder} RENAME copyright
