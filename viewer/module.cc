@@ -53,15 +53,17 @@ Status RunViewer(const ViewOptions& options) {
               options.open_replay);
   if (state.summary().has_two_runs()) state.Raise(Panel::kCompare);
   state.is_dark = !options.light;
+  const std::string title = options.title + options.title_b;
+  const std::string rows = KeptViewPath(options.layout_file, title);
+  const std::string notes = NotesPath(options.layout_file, title, options.run);
+  state.Restore(ReadKept(rows, notes));
   if (options.offscreen) return MakePictures(&state, options, script);
-  const std::string kept = KeptViewPath(options.layout_file, options.title + options.title_b);
-  state.Restore(ReadKeptView(kept));
   if (!options.go_to.empty()) {
     state.WaitUntilLoaded();
     TUTTI_RETURN_IF_ERROR(state.GoToPlace(options.go_to));
   }
   TUTTI_RETURN_IF_ERROR(RunWindow(&state, options));
-  return WriteKeptView(state.Kept(), kept);
+  return WriteKept(state.Kept(), rows, notes);
 }
 
 }  // namespace

@@ -1,7 +1,17 @@
 """Benchmarks of single operations: programs beside this file."""
+import pathlib
+import shutil
 import statistics
 
-from measure import Figure, google_benchmark, in_mirrored_turns, json_of, ratios
+from measure import (
+    BenchError,
+    Figure,
+    google_benchmark,
+    in_mirrored_turns,
+    json_of,
+    output_of,
+    ratios,
+)
 
 SCALING_RANKS = (1, 4, 16, 64, 256, 1024)
 SCALING_EVENTS = 1_000_000
@@ -157,4 +167,38 @@ def viewer(build, rounds):
         values = ", ".join(f"{result[key]:.3g}" for result in results)
         figure.notes.append(f"{results[0]['events']:,} events: {key} {values}")
         figures.append(figure)
+    return figures + viewer_frames(build, rounds)
+
+
+def viewer_frames(build, rounds):
+    """Whole frames, panels and all: what a graphics card is handed, and instructions of a run that
+    is small enough for callgrind."""
+    program = build.program("tests/bench/viewer_frame_bench")
+    results = [json_of([program]) for _ in range(rounds or 3)]
+    time_figure = Figure("viewer: p99 of a whole frame / 6 ms",
+                         [result["ui_p99_ms"] / 6 for result in results])
+    values = ", ".join(f"{result['ui_p99_ms']:.3g}" for result in results)
+    time_figure.notes.append(f"CPU of the interface's thread: ui_p99_ms {values}")
+    vertices = Figure("viewer: most vertices of a frame / 200,000",
+                      [result["most_vertices"] / 200_000 for result in results], at_most=1)
+    first = results[0]
+    vertices.notes.append(f"{first['mean_vertices']:,} vertices a frame on average, at most "
+                          f"{first['most_vertices']:,} in {first['most_commands']} draw commands")
+    figures = [time_figure, vertices]
+    if shutil.which("valgrind"):
+        instructions = callgrind_instructions(program, build.scratch) / first["frames"]
+        figure = Figure("viewer: million instructions of a frame", [instructions / 1e6])
+        figure.notes.append("1 M events, counted by callgrind")
+        figures.append(figure)
     return figures
+
+
+def callgrind_instructions(program, folder):
+    """Instructions of all frames that the program draws of a million events."""
+    out = pathlib.Path(folder) / "callgrind.out"
+    output_of(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}",
+               "--toggle-collect=tutti::viewer::bench::*DrawFrames*", program, "1000000"])
+    for line in out.read_text().splitlines():
+        if line.startswith(("summary:", "totals:")):
+            return int(line.split()[1])
+    raise BenchError("callgrind counted nothing")

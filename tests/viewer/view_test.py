@@ -1,10 +1,9 @@
 """`tutti view` from the outside: pictures and texts without a window, files that are damaged, and
 a real window under Xvfb with real keys.
 
-    TUTTI_COMMAND=build/release/cli/tutti view_test.py [Offscreen | HostileFiles | Window]
+    TUTTI_COMMAND=build/release/cli/tutti view_test.py [Offscreen | Golden | HostileFiles | Window]
 """
 
-import collections
 import json
 import os
 import pathlib
@@ -17,7 +16,8 @@ import sys
 import tempfile
 import time
 import unittest
-import zlib
+
+from picture import Picture
 
 TUTTI = os.environ["TUTTI_COMMAND"]
 SKIPPED = 77  # to ctest
@@ -47,52 +47,6 @@ def kineto_trace(rank):
     return {"schemaVersion": 1, "distributedInfo": info, "traceEvents": events}
 
 
-class Picture:
-    """An RGBA PNG of 8 bits a channel, as this program writes them."""
-
-    def __init__(self, path):
-        data = pathlib.Path(path).read_bytes()
-        assert data[:8] == b"\x89PNG\r\n\x1a\n", "not a PNG"
-        chunks, at = collections.defaultdict(bytes), 8
-        while at < len(data):
-            length, kind = struct.unpack(">I4s", data[at : at + 8])
-            chunks[kind] += data[at + 8 : at + 8 + length]
-            at += 12 + length
-        self.width, self.height, depth, color = struct.unpack(">IIBB", chunks[b"IHDR"][:10])
-        assert (depth, color) == (8, 6), "not RGBA"
-        self.colors = collections.Counter()
-        self._decode(zlib.decompress(chunks[b"IDAT"]))
-
-    def _decode(self, raw):
-        stride = 4 * self.width
-        above = bytearray(stride)
-        for y in range(self.height):
-            kind = raw[y * (stride + 1)]
-            row = bytearray(raw[y * (stride + 1) + 1 : (y + 1) * (stride + 1)])
-            for i in range(stride):
-                left = row[i - 4] if i >= 4 else 0
-                corner = above[i - 4] if i >= 4 else 0
-                if kind == 1:
-                    row[i] = (row[i] + left) & 255
-                elif kind == 2:
-                    row[i] = (row[i] + above[i]) & 255
-                elif kind == 3:
-                    row[i] = (row[i] + (left + above[i]) // 2) & 255
-                elif kind == 4:
-                    guess = left + above[i] - corner
-                    near = min((abs(guess - left), 0, left), (abs(guess - above[i]), 1, above[i]),
-                               (abs(guess - corner), 2, corner))
-                    row[i] = (row[i] + near[2]) & 255
-            self.colors.update(zip(row[0::4], row[1::4], row[2::4]))
-            above = row
-
-    def share_near(self, color, distance=30):
-        """Share of pixels whose channels are each near the color's."""
-        near = sum(n for c, n in self.colors.items()
-                   if all(abs(a - b) <= distance for a, b in zip(c, color)))
-        return near / (self.width * self.height)
-
-
 class Case(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tutti-view-"))
@@ -113,6 +67,10 @@ class Case(unittest.TestCase):
             self.skipTest(done.stderr.strip())
         self.assertEqual(done.returncode, code, done.stderr)
         return done
+
+    def query(self, sql):
+        with sqlite3.connect(self.run_path / "run.sqlite") as database:
+            return database.execute(sql).fetchone()[0]
 
     def view(self, *words, code=0):
         return self.tutti("view", self.run_path, "--offscreen", *words, code=code)
@@ -176,6 +134,22 @@ class Offscreen(Case):
             a, b = delta.split(") A ")[1].split(", B ")
             self.assertEqual(a, b)
 
+    def test_a_runs_notes_are_in_its_folder(self):
+        self.view()
+        begin = self.query("SELECT min(begin_ns) FROM run_step")
+        (self.run_path / "notes.txt").write_text(f"mark\t{begin + 1_000_000}\tit stalls here\n")
+        png = self.folder / "a.png"
+        self.view("--size", "640x400", "--png", png)
+        marked = Picture(png)
+        (self.run_path / "notes.txt").unlink()
+        self.view("--size", "640x400", "--png", png)
+        self.assertGreater(marked.share_unlike(Picture(png)), 0.005)
+
+    def test_memory_that_nothing_is_known_of(self):
+        script = self.folder / "script"
+        script.write_text("command memory\n")
+        self.view("--script", script, "--png", self.folder / "a.png", "--size", "640x400")
+
     def test_the_replay_is_handed_in(self):
         script = self.folder / "script"
         script.write_text("command critical-path\ncommand what-if\n")
@@ -185,6 +159,41 @@ class Offscreen(Case):
     def test_options_that_need_each_other(self):
         self.tutti("view", self.run_path, "--png", "a.png", code=2)
         self.view("--size", "10", code=2)
+
+
+class Golden(Case):
+    """A few pictures as they were when somebody looked at them. TUTTI_UPDATE_GOLDEN=1 makes them
+    anew: look at them."""
+
+    FOLDER = pathlib.Path(__file__).parent / "golden"
+
+    def check(self, name, *words, script=""):
+        actions = self.folder / "script"
+        # Without the findings: what those say is not the viewer's.
+        actions.write_text("command findings\n" + script)
+        png = self.folder / name
+        self.view("--script", actions, "--png", png, *words)
+        golden = self.FOLDER / name
+        if os.environ.get("TUTTI_UPDATE_GOLDEN"):
+            shutil.copy(png, golden)
+        made, wanted = Picture(png), Picture(golden)
+        self.assertEqual((made.width, made.height), (wanted.width, wanted.height))
+        self.assertLess(made.share_unlike(wanted), 0.01, f"{golden} looks otherwise")
+        return made
+
+    def test_the_whole_run_dark(self):
+        made = self.check("whole.png", "--size", "800x500")
+        light = self.check("light.png", "--size", "800x500", "--light")
+        self.assertGreater(made.share_unlike(light), 0.5, "the measure tells nothing")
+
+    def test_an_event_close(self):
+        made = self.check("event.png", "--size", "800x500",
+                          script="select gemm\nkey F\nkey R\nfilter GPU\n")
+        whole = Picture(self.FOLDER / "whole.png")
+        self.assertGreater(made.share_unlike(whole), 0.03, "the measure tells nothing")
+
+    def test_twice_as_large(self):
+        self.check("scaled.png", "--size", "960x640", "--scale", "2")
 
 
 class HostileFiles(Case):

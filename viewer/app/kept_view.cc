@@ -1,11 +1,14 @@
 #include "viewer/app/kept_view.h"
 
+#include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include "common/output_file.h"
@@ -24,23 +27,63 @@ void AddLine(const char* choice, const std::string& key, std::string* text) {
   if (IsOneLine(key)) *text += std::string(choice) + "\t" + key + "\n";
 }
 
-void AddChoice(std::string_view choice, const std::string& key, KeptView* kept) {
-  if (choice == "flipped") kept->rows.flipped.insert(key);
-  if (choice == "deep") kept->rows.deep.insert(key);
-  if (choice == "hidden") kept->rows.hidden.insert(key);
-  if (choice == "pinned") kept->rows.pinned.push_back(key);
-  if (choice == "moved") {
-    const size_t tab = key.find('\t');
-    if (tab != std::string::npos) {
-      kept->rows.moves.push_back({key.substr(0, tab), key.substr(tab + 1)});
+void AddRows(const RowChoices& rows, std::string* text) {
+  for (const std::string& key : rows.flipped) AddLine("flipped", key, text);
+  for (const std::string& key : rows.deep) AddLine("deep", key, text);
+  for (const std::string& key : rows.hidden) AddLine("hidden", key, text);
+  for (const std::string& key : rows.pinned) {
+    if (!rows.badges.contains(key)) AddLine("pinned", key, text);
+  }
+  for (const RowMove& move : rows.moves) {
+    if (IsOneLine(move.key) && (move.before.empty() || IsOneLine(move.before))) {
+      *text += "moved\t" + move.key + "\t" + move.before + "\n";
     }
   }
-  int64_t time_ns = 0;
-  const char* end = key.data() + key.size();
-  const auto parsed = std::from_chars(key.data(), end, time_ns);
-  if (choice == "mark" && parsed.ec == std::errc() && parsed.ptr == end) {
-    kept->marks.push_back(time_ns);
+}
+
+void AddRowChoice(std::string_view choice, const std::string& key, RowChoices* rows) {
+  if (choice == "flipped") rows->flipped.insert(key);
+  if (choice == "deep") rows->deep.insert(key);
+  if (choice == "hidden") rows->hidden.insert(key);
+  if (choice == "pinned") rows->pinned.push_back(key);
+  if (choice == "moved") {
+    const size_t tab = key.find('\t');
+    if (tab != std::string::npos) rows->moves.push_back({key.substr(0, tab), key.substr(tab + 1)});
   }
+}
+
+// What the user typed, so that it stays on its line.
+std::string OneLine(std::string text) {
+  for (char& c : text) {
+    if (c == '\t' || c == '\n' || c == '\r') c = ' ';
+  }
+  return text;
+}
+
+// Takes the number at the begin of `text` and the tab behind it, if it has one.
+template <typename Number>
+std::optional<Number> TakeNumber(std::string_view* text) {
+  Number number = 0;
+  const char* end = text->data() + text->size();
+  const auto [rest, error] = std::from_chars(text->data(), end, number);
+  if (error != std::errc() || (rest != end && *rest != '\t')) return std::nullopt;
+  text->remove_prefix(static_cast<size_t>(rest - text->data()) + (rest != end ? 1 : 0));
+  return number;
+}
+
+void AddMark(std::string_view line, KeptView* kept) {
+  const auto time_ns = TakeNumber<int64_t>(&line);
+  if (time_ns.has_value()) kept->marks.push_back({*time_ns, std::string(line)});
+}
+
+// "BEGIN\tEND\tSCROLL\tNAME"
+void AddView(std::string_view line, KeptView* kept) {
+  const auto begin_ns = TakeNumber<int64_t>(&line);
+  const auto end_ns = TakeNumber<int64_t>(&line);
+  const auto scroll_y = TakeNumber<int64_t>(&line);
+  if (!begin_ns || !end_ns || !scroll_y || *begin_ns >= *end_ns || line.empty()) return;
+  kept->views.push_back(
+      {std::string(line), *begin_ns, *end_ns, static_cast<float>(*scroll_y), RowChoices()});
 }
 
 }  // namespace
@@ -54,20 +97,27 @@ std::string KeptViewPath(const std::string& layout_file, const std::string& run)
   return (fs::path(layout_file).parent_path() / "rows" / (hash.str() + ".txt")).string();
 }
 
+std::string NotesPath(const std::string& layout_file, const std::string& title,
+                      const std::string& run) {
+  std::error_code error;
+  const bool is_run = fs::is_directory(run, error) && fs::equivalent(title, run, error);
+  if (is_run && ::access(run.c_str(), W_OK) == 0) return (fs::path(run) / "notes.txt").string();
+  const std::string rows = KeptViewPath(layout_file, title);
+  return rows.empty() ? "" : fs::path(rows).replace_extension("notes.txt").string();
+}
+
 std::string TextOf(const KeptView& kept) {
   std::string text;
-  for (const std::string& key : kept.rows.flipped) AddLine("flipped", key, &text);
-  for (const std::string& key : kept.rows.deep) AddLine("deep", key, &text);
-  for (const std::string& key : kept.rows.hidden) AddLine("hidden", key, &text);
-  for (const std::string& key : kept.rows.pinned) {
-    if (!kept.rows.badges.contains(key)) AddLine("pinned", key, &text);
+  AddRows(kept.rows, &text);
+  for (const Mark& mark : kept.marks) {
+    const std::string what = mark.text.empty() ? "" : "\t" + OneLine(mark.text);
+    text += "mark\t" + std::to_string(mark.time_ns) + what + "\n";
   }
-  for (const RowMove& move : kept.rows.moves) {
-    if (IsOneLine(move.key) && (move.before.empty() || IsOneLine(move.before))) {
-      text += "moved\t" + move.key + "\t" + move.before + "\n";
-    }
+  for (const NamedView& view : kept.views) {
+    text += "view\t" + std::to_string(view.begin_ns) + "\t" + std::to_string(view.end_ns) + "\t" +
+            std::to_string(std::lround(view.scroll_y)) + "\t" + OneLine(view.name) + "\n";
+    AddRows(view.rows, &text);
   }
-  for (const int64_t mark : kept.marks) AddLine("mark", std::to_string(mark), &text);
   return text;
 }
 
@@ -77,9 +127,15 @@ KeptView ParseKeptView(std::string_view text) {
   for (std::string line; std::getline(lines, line);) {
     const size_t tab = line.find('\t');
     if (tab == std::string::npos || tab + 1 == line.size()) continue;
-    AddChoice(std::string_view(line).substr(0, tab), line.substr(tab + 1), &kept);
+    const std::string_view choice = std::string_view(line).substr(0, tab);
+    const std::string rest = line.substr(tab + 1);
+    if (choice == "mark") AddMark(rest, &kept);
+    if (choice == "view") AddView(rest, &kept);
+    // Rows behind a view are that view's.
+    AddRowChoice(choice, rest, kept.views.empty() ? &kept.rows : &kept.views.back().rows);
   }
-  std::sort(kept.marks.begin(), kept.marks.end());
+  std::stable_sort(kept.marks.begin(), kept.marks.end(),
+                   [](const Mark& a, const Mark& b) { return a.time_ns < b.time_ns; });
   return kept;
 }
 
@@ -98,6 +154,21 @@ Status WriteKeptView(const KeptView& kept, const std::string& path) {
   TUTTI_ASSIGN_OR_RETURN(OutputFile file, OutputFile::Create(path, true));
   file.Write(text);
   return file.Finish();
+}
+
+KeptView ReadKept(const std::string& rows_path, const std::string& notes_path) {
+  KeptView kept = ReadKeptView(notes_path);
+  KeptView rows = ReadKeptView(rows_path);
+  kept.rows = std::move(rows.rows);
+  if (kept.marks.empty()) kept.marks = std::move(rows.marks);  // of a version that had no notes
+  return kept;
+}
+
+Status WriteKept(const KeptView& kept, const std::string& rows_path,
+                 const std::string& notes_path) {
+  const Status rows = WriteKeptView({kept.rows, {}, {}}, rows_path);
+  const Status notes = WriteKeptView({{}, kept.marks, kept.views}, notes_path);
+  return rows.ok() ? notes : rows;
 }
 
 }  // namespace tutti::viewer

@@ -39,7 +39,46 @@ TEST(KeptView, BringsRowsAndMarksBackInAnotherSession) {
   state.Restore(ReadKeptView(path));
   EXPECT_EQ(KeysOf(state.tree().rows), rows);
   EXPECT_EQ(KeysOf(state.tree().pinned), (std::vector<std::string>{"r1"}));
-  EXPECT_EQ(state.marks, (std::vector<int64_t>{50}));
+  EXPECT_EQ(state.marks, (std::vector<Mark>{{50, ""}}));
+}
+
+TEST(KeptView, NotesAreAFileOfTheirOwn) {
+  const testing::SmallRun run;
+  const schema::testing::Scratch scratch;
+  const std::string rows = scratch.Path("rows/x.txt");
+  const std::string notes = scratch.Path("run/notes.txt");
+  {
+    State state = StateOf(run);
+    state.marks[state.MarkAt(50)].text = "here\tit\nstalls";
+    state.Show(100, 300);
+    state.Hide("r0");
+    state.KeepView("rank 1 only");
+    state.ShowHidden();
+    state.TogglePin("r1");
+    ASSERT_TRUE(WriteKept(state.Kept(), rows, notes).ok());
+  }
+  EXPECT_EQ(TextOf(ReadKeptView(rows)), "pinned\tr1\n");
+  EXPECT_EQ(TextOf(ReadKeptView(notes)),
+            "mark\t50\there it stalls\nview\t100\t300\t0\trank 1 only\nhidden\tr0\n");
+  State state = StateOf(run);
+  state.Restore(ReadKept(rows, notes));
+  EXPECT_EQ(state.marks, (std::vector<Mark>{{50, "here it stalls"}}));
+  ASSERT_EQ(state.views.size(), 1U);
+  state.ShowView(state.views[0]);
+  EXPECT_EQ(KeysOf(state.tree().rows).front(), "r1");
+}
+
+TEST(NotesPath, IsInARunsOwnFolderElseBesideTheLayout) {
+  const schema::testing::Scratch scratch;
+  const std::string run = scratch.Path("run");
+  std::filesystem::create_directory(run);
+  const std::string layout = "/home/x/.config/tutti/viewer.ini";
+  EXPECT_EQ(NotesPath(layout, run + "/", run), run + "/notes.txt");
+  // A trace that was imported into the cache.
+  const std::string other = NotesPath(layout, scratch.Path("trace.json"), run);
+  EXPECT_TRUE(other.starts_with("/home/x/.config/tutti/rows/")) << other;
+  EXPECT_NE(other, KeptViewPath(layout, scratch.Path("trace.json")));
+  EXPECT_EQ(NotesPath("", "trace.json", run), "");
 }
 
 TEST(KeptView, IsEmptyWithoutAFileAndMakesNone) {
@@ -48,12 +87,13 @@ TEST(KeptView, IsEmptyWithoutAFileAndMakesNone) {
   EXPECT_EQ(TextOf(ReadKeptView(path)), "");
   EXPECT_TRUE(WriteKeptView(KeptView(), path).ok());
   EXPECT_FALSE(std::filesystem::exists(path));
-  EXPECT_FALSE(WriteKeptView({{}, {1}}, "/proc/none/x.txt").ok());
+  EXPECT_FALSE(WriteKeptView({{}, {{1, ""}}, {}}, "/proc/none/x.txt").ok());
 }
 
 TEST(KeptView, PassesOverWhatMeansNothing) {
   const KeptView kept = ParseKeptView(
-      "pinned\tr0\nflies\tr1\nmark\tsoon\nmark\t7\nmoved\tr1\n\nhidden\n\t\nmoved\tr1\t\n");
+      "pinned\tr0\nflies\tr1\nmark\tsoon\nmark\t7\nmoved\tr1\n\nhidden\n\t\nmoved\tr1\t\n"
+      "view\t9\t3\t0\tbackward\nview\t1\t2\t0\nview\t1\n");
   EXPECT_EQ(TextOf(kept), "pinned\tr0\nmoved\tr1\t\nmark\t7\n");
   // A key that would end its line is not kept.
   KeptView odd;

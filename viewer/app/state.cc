@@ -1,6 +1,7 @@
 #include "viewer/app/state.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "viewer/model/clocks.h"
 #include "viewer/scene/path.h"
@@ -10,6 +11,7 @@ namespace tutti::viewer {
 namespace {
 
 constexpr size_t kMostPlaces = 200;  // to come back to
+constexpr double kGlideSeconds = 0.14;
 
 }  // namespace
 
@@ -97,20 +99,20 @@ void State::InvalidateRows() {
 void State::SetSize(int width_px, float height_px) {
   width_px = std::max(width_px, 16);
   if (width_px == viewport_.width_px && height_px == height_px_) return;
+  if (goal_.has_value()) goal_->width_px = width_px;
   viewport_.width_px = width_px;
   height_px_ = height_px;
   scene_is_stale_ = true;
 }
 
 void State::Remember() {
-  undo_.push_back({{viewport_.begin_ns, viewport_.end_ns}, scroll_y_});
+  undo_.push_back({{Goal().begin_ns, Goal().end_ns}, scroll_y_});
   if (undo_.size() > kMostPlaces) undo_.erase(undo_.begin());
   redo_.clear();
 }
 
 void State::Apply(const Place& place) {
-  viewport_.begin_ns = place.range.begin_ns;
-  viewport_.end_ns = place.range.end_ns;
+  SendTo({place.range.begin_ns, place.range.end_ns, viewport_.width_px});
   scroll_y_ = place.scroll_y;
   scene_is_stale_ = true;
 }
@@ -118,23 +120,50 @@ void State::Apply(const Place& place) {
 void State::Show(int64_t begin_ns, int64_t end_ns, bool is_small) {
   const Viewport next =
       viewport_.Over(begin_ns, end_ns).KeptInside(extent_.begin_ns, extent_.end_ns);
-  if (next == viewport_) return;
+  if (next == Goal()) return;
   was_moved_ = true;
   if (!is_small) Remember();
+  SendTo(next);
+}
+
+void State::SendTo(const Viewport& next) {
+  goal_.reset();
+  if (animates) {
+    goal_ = next;
+    glide_from_ = viewport_;
+    glide_s_ = 0;
+    return;
+  }
   viewport_ = next;
+  scene_is_stale_ = true;
+}
+
+void State::Advance(double seconds) {
+  if (!goal_.has_value()) return;
+  glide_s_ += seconds;
+  const double share = animates ? std::min(1.0, glide_s_ / kGlideSeconds) : 1.0;
+  viewport_ = GlideAt(glide_from_, *goal_, share);
+  if (share >= 1) goal_.reset();
   scene_is_stale_ = true;
 }
 
 void State::ShowWhole() { Show(extent_.begin_ns, extent_.end_ns); }
 
 void State::ZoomAt(double x, double factor) {
-  const Viewport next = viewport_.ZoomedAt(x, factor);
+  const Viewport next = Goal().ZoomedAt(x, factor);
   Show(next.begin_ns, next.end_ns, true);
 }
 
 void State::PanBy(double pixels) {
-  const Viewport next = viewport_.PannedBy(pixels);
+  const Viewport next = Goal().PannedBy(pixels);
   Show(next.begin_ns, next.end_ns, true);
+}
+
+void State::DragBy(double pixels) {
+  const bool glides = std::exchange(animates, false);
+  goal_.reset();
+  PanBy(pixels);
+  animates = glides;
 }
 
 void State::ScrollTo(float y) {
@@ -147,7 +176,7 @@ void State::ScrollTo(float y) {
 
 bool State::Undo() {
   if (undo_.empty()) return false;
-  redo_.push_back({{viewport_.begin_ns, viewport_.end_ns}, scroll_y_});
+  redo_.push_back({{Goal().begin_ns, Goal().end_ns}, scroll_y_});
   Apply(undo_.back());
   undo_.pop_back();
   return true;
@@ -155,7 +184,7 @@ bool State::Undo() {
 
 bool State::Redo() {
   if (redo_.empty()) return false;
-  undo_.push_back({{viewport_.begin_ns, viewport_.end_ns}, scroll_y_});
+  undo_.push_back({{Goal().begin_ns, Goal().end_ns}, scroll_y_});
   Apply(redo_.back());
   redo_.pop_back();
   return true;
@@ -220,6 +249,14 @@ std::optional<int64_t> State::SlackOf(const EventRef& ref) const {
   const int64_t begin_ns = summary().times_a.Back(event->begin_ns - ShiftOf(ref.rank));
   return facts->SlackAt(summary().ranks[ref.rank].rank,
                         begin_ns + (event->end_ns - event->begin_ns));
+}
+
+int64_t State::ShownTime(uint32_t slot, int64_t aligned_ns) const {
+  return summary().TimesOf(slot)(aligned_ns) + ShiftOf(slot);
+}
+
+int64_t State::AlignedTime(uint32_t slot, int64_t shown_ns) const {
+  return summary().TimesOf(slot).Back(shown_ns - ShiftOf(slot));
 }
 
 }  // namespace tutti::viewer

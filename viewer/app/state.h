@@ -65,8 +65,10 @@ enum class Panel : uint8_t {
   kCompare,
   kFlame,
   kSteps,
+  kMemory,
+  kNotes,
 };
-inline constexpr size_t kPanels = 15;
+inline constexpr size_t kPanels = 17;
 
 // Findings, details, the heat map, collectives and events.
 std::array<bool, kPanels> PanelsAtFirst();
@@ -95,10 +97,16 @@ class State {
   void ShowWhole();
   void ZoomAt(double x, double factor);
   void PanBy(double pixels);
+  void DragBy(double pixels);  // the same below the pointer: never glides
   void ScrollTo(float y);
   float scroll_y() const { return scroll_y_; }
   bool Undo();
   bool Redo();
+  // Whether views glide to where they were sent; what a script or test asks for is there at once.
+  bool animates = false;
+  // Once a frame: brings a view that glides nearer to its goal.
+  void Advance(double seconds);
+  bool is_gliding() const { return goal_.has_value(); }
 
   // --- What is on screen, made anew when something changed.
   const RowTree& tree();
@@ -119,7 +127,7 @@ class State {
   void MoveRow(const std::string& key, const std::string& before);
   void ResetOrder();
   // What is kept between two looks at a run.
-  KeptView Kept() const { return {choices_, marks}; }
+  KeptView Kept() const { return {choices_, marks, views}; }
   void Restore(const KeptView& kept);
   // Ranks below the groups of the next kind of parallelism that the run has; after the last, below
   // their hosts again.
@@ -149,8 +157,26 @@ class State {
   void GoToNextRank(int direction);
   // The step that holds most of the screen, nullopt none.
   std::optional<int64_t> CurrentStep() const;
-  std::vector<int64_t> marks;  // set by the user, in order of time
+  std::vector<Mark> marks;  // set by the user, in order of time
   void ToggleMark(int64_t time_ns);
+  // The mark at a time, made if there is none near it; its place in `marks`.
+  size_t MarkAt(int64_t time_ns);
+  std::optional<size_t> edited_mark;  // its text is to take the keyboard
+  // What is on screen by a name, in place of what had that name.
+  std::vector<NamedView> views;
+  void KeepView(const std::string& name);
+  void ShowView(const NamedView& view);
+
+  // --- Memory: of one allocator of a rank, at a moment.
+  struct MemoryPlace {
+    uint32_t rank = 0;   // slot
+    uint32_t track = 0;  // kMemory
+    int64_t time_ns = 0;
+    friend bool operator==(const MemoryPlace&, const MemoryPlace&) = default;
+  };
+  std::optional<MemoryPlace> memory_place;
+  // That of the row's allocator, or of the selected rank's, or of the first that there is.
+  void LookAtMemory(const Row* row, int64_t time_ns);
 
   // --- Search.
   const SearchState& search() const { return search_; }
@@ -169,6 +195,14 @@ class State {
   bool shows_own_clocks() const { return shows_own_clocks_; }
   void ShowOwnClocks(bool shows);
   bool has_several_clocks() const { return !own_clock_shifts_.empty(); }
+
+  // A time of a rank's aligned clock where it is shown, and back.
+  int64_t ShownTime(uint32_t slot, int64_t aligned_ns) const;
+  int64_t AlignedTime(uint32_t slot, int64_t shown_ns) const;
+  // A rank's events as they were loaded.
+  std::shared_ptr<const RankTrace> AlignedTrace(uint32_t slot) const {
+    return session_->Ranks()[slot];
+  }
 
   // --- The replay.
   ReplayRunner& replay() { return replay_; }
@@ -197,6 +231,9 @@ class State {
  private:
   void Remember();
   void Apply(const Place& place);
+  // Where the view is, or glides to.
+  const Viewport& Goal() const { return goal_.has_value() ? *goal_ : viewport_; }
+  void SendTo(const Viewport& next);
   void BringRowOnScreen(const EventRef& ref);
   void InvalidateRows();
   void UpdateExtent();
@@ -216,6 +253,9 @@ class State {
   TimeRange extent_;
 
   Viewport viewport_;
+  std::optional<Viewport> goal_;  // while it glides
+  Viewport glide_from_;
+  double glide_s_ = 0;  // since it began
   float scroll_y_ = 0;
   float height_px_ = 600;
   bool was_moved_ = false;  // until then the whole run is shown

@@ -27,11 +27,10 @@ void State::GoTo(const EventRef& ref) {
   const std::optional<Event> event = EventAt(ranks_, ref);
   if (!event.has_value()) return;
   Select(ref);
-  const int64_t span = viewport_.span_ns();
+  const int64_t span = Goal().span_ns();
   const int64_t duration = event->end_ns - event->begin_ns;
-  const bool is_on_screen =
-      event->begin_ns >= viewport_.begin_ns && event->end_ns <= viewport_.end_ns;
-  const bool is_tiny = static_cast<double>(duration) < 2 * viewport_.ns_per_px();
+  const bool is_on_screen = event->begin_ns >= Goal().begin_ns && event->end_ns <= Goal().end_ns;
+  const bool is_tiny = static_cast<double>(duration) < 2 * Goal().ns_per_px();
   if (!is_on_screen || is_tiny) {
     // Keeps the zoom if the event can be made out at it.
     const int64_t wanted = is_tiny               ? std::max<int64_t>(duration * 40, 2'000)

@@ -50,7 +50,7 @@ std::optional<int64_t> State::CurrentStep() const {
   int64_t most_ns = 0;
   for (const schema::RunStepRow& step : summary().steps) {
     const int64_t inside =
-        std::min(step.end_ns, viewport_.end_ns) - std::max(step.begin_ns, viewport_.begin_ns);
+        std::min(step.end_ns, Goal().end_ns) - std::max(step.begin_ns, Goal().begin_ns);
     if (inside > most_ns) {
       most_ns = inside;
       best = step.step;
@@ -67,9 +67,9 @@ void State::GoToNextStep(int direction) {
   // The same zoom and the same place in the step, unless more than a step is on screen.
   const auto& from = summary().steps[static_cast<size_t>(*current)];
   const auto& to = summary().steps[static_cast<size_t>(next)];
-  if (viewport_.span_ns() > 2 * (from.end_ns - from.begin_ns)) return GoToStep(next, {});
+  if (Goal().span_ns() > 2 * (from.end_ns - from.begin_ns)) return GoToStep(next, {});
   const int64_t shift = to.begin_ns - from.begin_ns;
-  Show(viewport_.begin_ns + shift, viewport_.end_ns + shift);
+  Show(Goal().begin_ns + shift, Goal().end_ns + shift);
 }
 
 void State::GoToNextRank(int direction) {
@@ -87,8 +87,59 @@ void State::GoToNextRank(int direction) {
 
 void State::ToggleMark(int64_t time_ns) {
   const auto near = static_cast<int64_t>(4 * viewport_.ns_per_px());
-  if (std::erase_if(marks, [&](int64_t t) { return std::abs(t - time_ns) <= near; }) > 0) return;
-  marks.insert(std::lower_bound(marks.begin(), marks.end(), time_ns), time_ns);
+  const auto is_near = [&](const Mark& mark) { return std::abs(mark.time_ns - time_ns) <= near; };
+  if (std::erase_if(marks, is_near) == 0) MarkAt(time_ns);
+  edited_mark.reset();
+}
+
+size_t State::MarkAt(int64_t time_ns) {
+  const auto near = static_cast<int64_t>(4 * viewport_.ns_per_px());
+  const auto behind = std::find_if(
+      marks.begin(), marks.end(), [&](const Mark& mark) { return mark.time_ns >= time_ns - near; });
+  const auto at = static_cast<size_t>(behind - marks.begin());
+  if (behind != marks.end() && behind->time_ns <= time_ns + near) return at;
+  marks.insert(behind, {time_ns, ""});
+  return at;
+}
+
+void State::KeepView(const std::string& name) {
+  if (name.empty()) return;
+  std::erase_if(views, [&](const NamedView& view) { return view.name == name; });
+  views.push_back({name, Goal().begin_ns, Goal().end_ns, scroll_y_, choices_});
+}
+
+void State::ShowView(const NamedView& view) {
+  const auto groups = std::move(choices_.groups);
+  const auto notes = std::move(choices_.rank_notes);
+  choices_ = view.rows;
+  choices_.groups = groups;
+  choices_.rank_notes = notes;
+  InvalidateRows();
+  Show(view.begin_ns, view.end_ns);
+  ScrollTo(view.scroll_y);
+}
+
+void State::LookAtMemory(const Row* row, int64_t time_ns) {
+  const auto is_memory = [&](uint32_t slot, uint32_t track) {
+    return ranks_[slot]->tracks[track].kind == TrackKind::kMemory;
+  };
+  const bool is_row = row != nullptr && row->track != kNoTrack && ranks_[row->rank] != nullptr;
+  if (is_row && is_memory(row->rank, row->track)) {
+    memory_place = {row->rank, row->track, time_ns};
+  } else if (memory_place.has_value()) {
+    memory_place->time_ns = time_ns;
+  }
+  // A GPU's rather than the host's.
+  for (uint32_t slot = 0; slot < ranks_.size() && !memory_place.has_value(); ++slot) {
+    if (ranks_[slot] == nullptr) continue;
+    for (auto track = static_cast<uint32_t>(ranks_[slot]->tracks.size()); track-- > 0;) {
+      if (is_memory(slot, track)) {
+        memory_place = {slot, track, time_ns};
+        break;
+      }
+    }
+  }
+  Raise(Panel::kMemory);
 }
 
 void State::Search(const std::string& text) {

@@ -63,6 +63,7 @@ void State::Filter(const std::string& text) {
 void State::Restore(const KeptView& kept) {
   choices_ = kept.rows;
   marks = kept.marks;
+  views = kept.views;
   InvalidateRows();
 }
 

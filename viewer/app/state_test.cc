@@ -193,9 +193,55 @@ TEST_F(StateTest, ARangeIsSummedUp) {
 TEST_F(StateTest, AMarkIsRemovedWhereItIs) {
   state_.ToggleMark(50);
   state_.ToggleMark(20);
-  EXPECT_EQ(state_.marks, (std::vector<int64_t>{20, 50}));
+  EXPECT_EQ(state_.marks, (std::vector<Mark>{{20, ""}, {50, ""}}));
+  EXPECT_EQ(state_.MarkAt(50), 1U);
   state_.ToggleMark(51);
-  EXPECT_EQ(state_.marks, (std::vector<int64_t>{20}));
+  EXPECT_EQ(state_.marks, (std::vector<Mark>{{20, ""}}));
+}
+
+TEST_F(StateTest, ANamedViewBringsPlaceAndRowsBack) {
+  state_.Show(100, 200);
+  state_.TogglePin("r1");
+  state_.KeepView("late");
+  state_.TogglePin("r1");
+  state_.Hide("r0");
+  state_.ShowWhole();
+  ASSERT_EQ(state_.views.size(), 1U);
+  state_.ShowView(state_.views[0]);
+  EXPECT_EQ(state_.viewport().begin_ns, 100);
+  EXPECT_EQ(state_.viewport().end_ns, 200);
+  EXPECT_EQ(state_.tree().pinned.size(), 1U);
+  EXPECT_TRUE(state_.choices().hidden.empty());
+  // The same name is the same view.
+  state_.Show(0, 50);
+  state_.KeepView("late");
+  ASSERT_EQ(state_.views.size(), 1U);
+  EXPECT_EQ(state_.views[0].end_ns, 50);
+}
+
+TEST_F(StateTest, AViewGlidesToItsGoalAndCanBeSentElsewhereOnItsWay) {
+  state_.Show(0, 400);
+  state_.animates = true;
+  const Viewport from = state_.viewport();
+  state_.Show(100, 200);
+  EXPECT_EQ(state_.viewport(), from);
+  state_.Advance(0.05);
+  EXPECT_LT(state_.viewport().span_ns(), from.span_ns());
+  EXPECT_GT(state_.viewport().span_ns(), 100);
+  EXPECT_TRUE(state_.is_gliding());
+  state_.Show(150, 250);
+  state_.Advance(1);
+  EXPECT_EQ(state_.viewport().begin_ns, 150);
+  EXPECT_FALSE(state_.is_gliding());
+  // Back goes to where it was sent, not to where it was on its way.
+  state_.Undo();
+  state_.Advance(1);
+  EXPECT_EQ(state_.viewport().begin_ns, 100);
+  // A drag is below the pointer at once.
+  const int64_t begin = state_.viewport().begin_ns;
+  state_.DragBy(10);
+  EXPECT_GT(state_.viewport().begin_ns, begin);
+  EXPECT_FALSE(state_.is_gliding());
 }
 
 TEST_F(StateTest, ScenesAreBuiltOnlyWhenSomethingChanged) {

@@ -6,6 +6,7 @@
 #include "viewer/app/commands.h"
 #include "viewer/app/state.h"
 #include "viewer/draw/fonts.h"
+#include "viewer/draw/settings.h"
 #include "viewer/draw/theme.h"
 
 namespace tutti::viewer {
@@ -19,6 +20,7 @@ struct DrawContext {
   bool focus_search = false;  // the search box is to take the keyboard
   bool focus_filter = false;  // the same of the row filter
   float frame_ms = 0;         // CPU time of the last frame
+  Settings settings = {};
 };
 
 }  // namespace tutti::viewer

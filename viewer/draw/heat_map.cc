@@ -33,16 +33,19 @@ void HeatMap::Draw(DrawContext& context) {
     }
     ImGui::EndCombo();
   }
-  // Without the fiftieth part at either end, which may lie far out: a first step, a pause.
+  // Without the fiftieth part at either end, which may lie far out, and up to three usual ones: a
+  // first step, a pause.
   std::vector<int64_t> sorted;
   for (const schema::StepBreakdownRow& row : summary.breakdowns)
     sorted.push_back(FigureOf(row, figure_));
   std::sort(sorted.begin(), sorted.end());
   const int64_t least = sorted[sorted.size() / 50];
-  const int64_t most = sorted[sorted.size() - 1 - sorted.size() / 50];
+  const int64_t usual = sorted[sorted.size() / 2];
+  const int64_t last = sorted[sorted.size() - 1 - sorted.size() / 50];
+  const int64_t most = usual > 0 ? std::min(last, 3 * usual) : last;
   ImGui::SameLine();
-  Text("rank by step, " + FormatNs(least) + " (dark) to " + FormatNs(most) +
-       " (bright); a click goes there");
+  Text("rank by step, " + FormatNs(least) + " (dark) to " + FormatNs(most) + " (bright" +
+       (most < last ? " and above" : "") + "); a click goes there");
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float label_width = 60 * context.scale;
   const auto ranks = static_cast<float>(summary.ranks.size());

@@ -1,5 +1,6 @@
 // The keys, and every command by its name.
 #include <imgui.h>
+#include <imgui_internal.h>  // that settings are to be written has no public interface
 #include <imgui_stdlib.h>
 
 #include <algorithm>
@@ -9,6 +10,27 @@
 #include "viewer/draw/widgets.h"
 
 namespace tutti::viewer {
+
+namespace {
+
+void DrawSettings(Settings& settings) {
+  ImGui::SeparatorText("Settings");
+  int wheel = settings.wheel_zooms ? 1 : 0;
+  int keyboard = static_cast<int>(settings.keyboard);
+  ImGui::SetNextItemWidth(250);
+  bool is_changed =
+      ImGui::Combo("wheel", &wheel, "as in Perfetto, Nsight Systems\0as in Tracy: it zooms\0");
+  ImGui::SameLine();
+  ImGui::SetNextItemWidth(120);
+  is_changed |= ImGui::Combo("keyboard", &keyboard, "QWERTY\0AZERTY\0Dvorak\0");
+  ImGui::SameLine();
+  is_changed |= ImGui::Checkbox("views glide", &settings.animates);
+  settings.wheel_zooms = wheel == 1;
+  settings.keyboard = static_cast<Keyboard>(keyboard);
+  if (is_changed) ImGui::MarkIniSettingsDirty();
+}
+
+}  // namespace
 
 void DrawHelp(DrawContext& context) {
   State& state = context.state;
@@ -30,8 +52,9 @@ void DrawHelp(DrawContext& context) {
         }
         if (*command.keys == 0) continue;
         ImGui::PushFont(context.fonts.mono, 0);
-        ImGui::TextColored(ImGui::ColorConvertU32ToFloat4(context.theme->dim_text), "%-16s",
-                           command.keys);
+        ImGui::TextColored(
+            ImGui::ColorConvertU32ToFloat4(context.theme->dim_text), "%-16s",
+            std::string(KeysOn(context.settings.keyboard, command.name, command.keys)).c_str());
         ImGui::PopFont();
         ImGui::SameLine();
         Text(command.title);
@@ -39,13 +62,17 @@ void DrawHelp(DrawContext& context) {
       ImGui::EndTable();
     }
     ImGui::SeparatorText("Mouse");
-    Text(
-        "wheel: rows    Ctrl+wheel: zoom at the pointer    Shift+wheel: time    "
-        "right drag or Shift+drag: move");
+    Text(context.settings.wheel_zooms
+             ? "wheel: zoom at the pointer, finely with Ctrl    Shift+wheel: time    right drag or "
+               "Shift+drag: move"
+             : "wheel: rows    Ctrl+wheel: zoom at the pointer    Shift+wheel: time    right drag "
+               "or "
+               "Shift+drag: move");
     Text(
         "left drag: select a range    middle drag: zoom to it    double-click: zoom to the event   "
         " "
-        "right click: menu");
+        "right click: menu    Alt while dragging: no snapping to events");
+    DrawSettings(context.settings);
   }
   ImGui::End();
   if (!is_open) state.Shows(Panel::kHelp) = false;

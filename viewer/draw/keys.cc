@@ -6,25 +6,17 @@
 namespace tutti::viewer {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, ImGuiKey>, 18> kNamed = {{
-    {"Up", ImGuiKey_UpArrow},
-    {"Down", ImGuiKey_DownArrow},
-    {"Left", ImGuiKey_LeftArrow},
-    {"Right", ImGuiKey_RightArrow},
-    {"Home", ImGuiKey_Home},
-    {"End", ImGuiKey_End},
-    {"Enter", ImGuiKey_Enter},
-    {"Escape", ImGuiKey_Escape},
-    {"Delete", ImGuiKey_Delete},
-    {"Backspace", ImGuiKey_Backspace},
-    {"Tab", ImGuiKey_Tab},
-    {".", ImGuiKey_Period},
-    {",", ImGuiKey_Comma},
-    {"/", ImGuiKey_Slash},
-    {"[", ImGuiKey_LeftBracket},
-    {"]", ImGuiKey_RightBracket},
-    {"F1", ImGuiKey_F1},
-    {"F3", ImGuiKey_F3},
+constexpr std::array<std::pair<std::string_view, ImGuiKey>, 20> kNamed = {{
+    {"Up", ImGuiKey_UpArrow},     {"Down", ImGuiKey_DownArrow},
+    {"Left", ImGuiKey_LeftArrow}, {"Right", ImGuiKey_RightArrow},
+    {"Home", ImGuiKey_Home},      {"End", ImGuiKey_End},
+    {"Enter", ImGuiKey_Enter},    {"Escape", ImGuiKey_Escape},
+    {"Delete", ImGuiKey_Delete},  {"Backspace", ImGuiKey_Backspace},
+    {"Tab", ImGuiKey_Tab},        {".", ImGuiKey_Period},
+    {",", ImGuiKey_Comma},        {"/", ImGuiKey_Slash},
+    {"[", ImGuiKey_LeftBracket},  {"]", ImGuiKey_RightBracket},
+    {"=", ImGuiKey_Equal},        {"-", ImGuiKey_Minus},
+    {"F1", ImGuiKey_F1},          {"F3", ImGuiKey_F3},
 }};
 
 ImGuiKey KeyNamed(std::string_view text) {
@@ -40,8 +32,8 @@ ImGuiKey KeyNamed(std::string_view text) {
   return ImGuiKey_None;
 }
 
-bool IsPressed(const Command& command) {
-  std::string_view keys = command.keys;
+bool IsPressed(const Command& command, Keyboard keyboard) {
+  std::string_view keys = KeysOn(keyboard, command.name, command.keys);
   while (!keys.empty()) {
     const size_t space = keys.find(' ');
     const ImGuiKeyChord chord = ParseChord(keys.substr(0, space));
@@ -84,7 +76,9 @@ void HandleKeys(DrawContext& context) {
   }
   if (ImGui::IsKeyChordPressed(ImGuiMod_Ctrl | ImGuiKey_P)) context.focus_filter = true;
   for (const Command& command : Commands()) {
-    if (*command.keys != 0 && IsPressed(command)) command.run(context.state, context.pointer);
+    if (*command.keys != 0 && IsPressed(command, context.settings.keyboard)) {
+      command.run(context.state, context.pointer);
+    }
   }
 }
 

@@ -203,10 +203,15 @@ void PaintOverlays(DrawContext& context, const TimelineLayout& layout, ImDrawLis
     list->AddLine({right, top}, {right, bottom}, theme.accent);
     if (x1 > 0 && x0 < layout.width) PaintRangeLength(context, layout, x0, x1, list);
   }
-  for (const int64_t mark : state.marks) {
-    const float x = layout.RowsX() + x_of(mark);
+  for (const Mark& mark : state.marks) {
+    const float x = layout.RowsX() + x_of(mark.time_ns);
     list->AddLine({x, top}, {x, bottom}, theme.alarm, 1.5F);
     list->AddTriangleFilled({x - 5, top - 8}, {x + 5, top - 8}, {x, top}, theme.alarm);
+    if (mark.text.empty()) continue;
+    const ImVec2 size = ImGui::CalcTextSize(mark.text.c_str());
+    list->AddRectFilled({x + 1, top + 1}, {x + size.x + 9, top + size.y + 3},
+                        WithAlpha(theme.header, 0.9F), 3);
+    list->AddText({x + 5, top + 2}, theme.text, mark.text.c_str());
   }
   // Arrows from the selected event to what belongs to it, as far as both are on screen.
   if (state.selected().has_value()) {
@@ -229,6 +234,10 @@ void PaintOverlays(DrawContext& context, const TimelineLayout& layout, ImDrawLis
   }
   for (const WhiskerMark& mark : state.scene().whiskers) {
     PaintWhisker(layout, mark, theme.text, list);
+  }
+  if (state.memory_place.has_value() && state.Shows(Panel::kMemory)) {
+    const float x = layout.RowsX() + x_of(state.memory_place->time_ns);
+    list->AddLine({x, top}, {x, bottom}, ColorOf(Category::kOptimizer), 1.5F);
   }
   if (context.pointer.is_over_rows) {
     const float x = layout.RowsX() + context.pointer.x;

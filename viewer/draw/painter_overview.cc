@@ -20,7 +20,8 @@ class Overview {
         top_(layout.OverviewY()),
         bottom_(layout.OverviewY() + layout.overview_height - 2) {}
 
-  // A bar a step as high as the step is long; the fiftieth part of the longest are cut.
+  // A bar a step as high as the step is long; those of three usual ones and more are cut, so that a
+  // first step that took a minute leaves the others something to be seen.
   void PaintSteps() {
     std::vector<int64_t> lengths;
     for (const schema::RunStepRow& step : state_.summary().steps) {
@@ -28,8 +29,9 @@ class Overview {
     }
     if (lengths.empty()) return;
     std::sort(lengths.begin(), lengths.end());
-    const auto tall = static_cast<double>(
-        std::max<int64_t>(1, lengths[lengths.size() - 1 - lengths.size() / 50]));
+    const int64_t usual_ns = lengths[lengths.size() / 2];
+    const auto tall =
+        static_cast<double>(std::max<int64_t>(1, std::min(lengths.back(), 3 * usual_ns)));
     for (const schema::RunStepRow& step : state_.summary().steps) {
       const double share = std::min(1.0, static_cast<double>(step.end_ns - step.begin_ns) / tall);
       const float height = std::max(2.0F, static_cast<float>(share) * (bottom_ - top_ - 6));
@@ -54,8 +56,8 @@ class Overview {
 
   // Marks of the user, and the part that is on screen.
   void PaintPlace() {
-    for (const int64_t mark : state_.marks) {
-      list_->AddLine({X(mark), top_}, {X(mark), bottom_}, theme_.alarm);
+    for (const Mark& mark : state_.marks) {
+      list_->AddLine({X(mark.time_ns), top_}, {X(mark.time_ns), bottom_}, theme_.alarm);
     }
     const float x0 = std::clamp(X(state_.viewport().begin_ns), left_, right_);
     const float x1 = std::clamp(X(state_.viewport().end_ns), left_, right_);

@@ -13,6 +13,7 @@
 #include "viewer/model/comparison.h"
 #include "viewer/model/flame.h"
 #include "viewer/model/grouping.h"
+#include "viewer/model/memory_at.h"
 #include "viewer/scene/csv.h"
 
 namespace tutti::viewer {
@@ -114,6 +115,34 @@ class SqlConsole {
   std::vector<std::string> columns_;
   std::vector<std::vector<std::string>> rows_;
   std::string outcome_;
+};
+
+// What memory was held by at a moment.
+class MemoryPanel {
+ public:
+  void Draw(DrawContext& context);
+
+ private:
+  void Refresh(DrawContext& context);
+  void DrawBlocks(DrawContext& context, const HeldMemory& held);
+  Csv AsCsv() const;
+
+  std::optional<State::MemoryPlace> has_;  // what held_ is of
+  std::optional<State::MemoryPlace> making_;
+  std::optional<Result<HeldMemory>> held_;
+  Background<std::optional<Result<HeldMemory>>> made_;
+};
+
+// Marks and named views.
+class NotesPanel {
+ public:
+  void Draw(DrawContext& context);
+
+ private:
+  void DrawMarks(DrawContext& context);
+  void DrawViews(DrawContext& context);
+
+  std::string name_;
 };
 
 // Predicts the step's length if something were different: sliders, and what is usually asked.

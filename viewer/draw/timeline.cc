@@ -13,8 +13,9 @@ constexpr float kOverviewHeight = 44;
 constexpr float kRulerHeight = 36;
 constexpr double kWheelZoom = 0.80;
 constexpr float kWheelScroll = 60;
-constexpr double kWheelPan = 0.08;  // of the width
-constexpr float kClickSlack = 4;    // pixels that a click may move
+constexpr double kWheelPan = 0.08;   // of the width
+constexpr float kClickSlack = 4;     // pixels that a click may move
+constexpr double kSnapDistance = 6;  // pixels to the edge of an event
 
 TimelineLayout LayoutOf(const DrawContext& context, float header_width) {
   TimelineLayout layout;
@@ -63,6 +64,25 @@ std::optional<std::string> DropBefore(const RowTree& tree, const std::string& ke
   if (!from.has_value() || !to.has_value()) return std::nullopt;
   const size_t before = *from < *to ? *to + 1 : *to;
   return before < siblings.size() ? siblings[before] : "";
+}
+
+bool IsMemory(const State& state, const SceneRow* row) {
+  return row != nullptr && row->row.kind == RowKind::kSeries &&
+         state.ranks()[row->row.rank]->tracks[row->row.track].kind == TrackKind::kMemory;
+}
+
+// Where the pointer is in time: at the edge of the event below it, if it is near one.
+int64_t TimeAtPointer(const DrawContext& context, const Hit& hit) {
+  const Viewport& viewport = context.state.viewport();
+  const auto x = static_cast<double>(context.pointer.x);
+  const auto event = EventAt(context.state.ranks(), hit.event);
+  if (hit.mark == nullptr || hit.mark->count > 1 || !event.has_value() || ImGui::GetIO().KeyAlt) {
+    return viewport.ToTime(x);
+  }
+  const double to_begin = std::abs(viewport.ToX(event->begin_ns) - x);
+  const double to_end = std::abs(viewport.ToX(event->end_ns) - x);
+  if (std::min(to_begin, to_end) > kSnapDistance) return viewport.ToTime(x);
+  return to_begin <= to_end ? event->begin_ns : event->end_ns;
 }
 
 }  // namespace
@@ -144,7 +164,8 @@ void Timeline::Draw(DrawContext& context) {
   context.pointer.x = mouse.x - layout.RowsX();
   context.pointer.y = (mouse.y - layout.RowsY()) / layout.scale;
   const bool is_dragging_view = is_active && dragged_;
-  Hit hit = context.pointer.is_over_rows && !is_dragging_view
+  // The end of a range looks for events as well.
+  Hit hit = context.pointer.is_over_rows && (!is_dragging_view || drag_ == Drag::kRange)
                 ? HitTest(state.scene(), context.pointer.x, context.pointer.y)
                 : Hit{};
   HandleMouse(context, hit);
@@ -181,10 +202,10 @@ void Timeline::Draw(DrawContext& context) {
   }
 }
 
-void Timeline::BeginDrag(DrawContext& context) {
+void Timeline::BeginDrag(DrawContext& context, const Hit& hit) {
   const ImGuiIO& io = ImGui::GetIO();
   dragged_ = false;
-  drag_from_ns_ = context.state.viewport().ToTime(static_cast<double>(context.pointer.x));
+  drag_from_ns_ = TimeAtPointer(context, hit);
   drag_ = Drag::kRange;
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Right) || io.KeyShift) drag_ = Drag::kPan;
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Middle)) drag_ = Drag::kZoom;
@@ -201,6 +222,10 @@ void Timeline::EndDrag(DrawContext& context, const Hit& hit) {
     if (drag_ == Drag::kZoom) state.ZoomToSelected();
   } else if (!dragged_ && drag_ == Drag::kRange) {
     state.Deselect();
+    if (IsMemory(state, hit.row)) {
+      state.LookAtMemory(&hit.row->row,
+                         state.viewport().ToTime(static_cast<double>(context.pointer.x)));
+    }
   } else if (!dragged_ && drag_ == Drag::kPan && hit.row != nullptr) {
     menu_row_ = hit.row->row.key;
     ImGui::OpenPopup("row menu");
@@ -211,7 +236,7 @@ void Timeline::EndDrag(DrawContext& context, const Hit& hit) {
 
 void Timeline::HandleMouse(DrawContext& context, const Hit& hit) {
   State& state = context.state;
-  if (ImGui::IsItemActivated()) BeginDrag(context);
+  if (ImGui::IsItemActivated()) BeginDrag(context, hit);
   if (ImGui::IsItemHovered() && hit.mark != nullptr &&
       ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
     state.Select(hit.event);
@@ -228,11 +253,10 @@ void Timeline::HandleMouse(DrawContext& context, const Hit& hit) {
   if (std::abs(moved.x) > kClickSlack || std::abs(moved.y) > kClickSlack) dragged_ = true;
   if (!dragged_) return;
   if (drag_ == Drag::kPan) {
-    state.PanBy(-static_cast<double>(delta.x));
+    state.DragBy(-static_cast<double>(delta.x));
     state.ScrollTo(state.scroll_y() - delta.y / context.scale);
   } else {
-    state.SelectRange(drag_from_ns_,
-                      state.viewport().ToTime(static_cast<double>(context.pointer.x)));
+    state.SelectRange(drag_from_ns_, TimeAtPointer(context, hit));
   }
 }
 
@@ -241,8 +265,11 @@ void Timeline::HandleWheel(DrawContext& context) {
   State& state = context.state;
   if (io.MouseWheel == 0 && io.MouseWheelH == 0) return;
   // With Shift, ImGui turns the wheel into a horizontal one.
-  if (io.KeyCtrl && io.MouseWheel != 0) {
-    state.ZoomAt(static_cast<double>(context.pointer.x), std::pow(kWheelZoom, io.MouseWheel));
+  const bool zooms = io.KeyCtrl || context.settings.wheel_zooms;
+  if (zooms && io.MouseWheel != 0) {
+    const float finely = context.settings.wheel_zooms && io.KeyCtrl ? 0.3F : 1.0F;
+    state.ZoomAt(static_cast<double>(context.pointer.x),
+                 std::pow(kWheelZoom, finely * io.MouseWheel));
   } else if (io.MouseWheelH != 0) {
     state.PanBy(-static_cast<double>(io.MouseWheelH) * kWheelPan * state.viewport().width_px);
   } else {

@@ -19,7 +19,7 @@ class Timeline {
 
   void HandleMouse(DrawContext& context, const Hit& hit);
   void HandleWheel(DrawContext& context);
-  void BeginDrag(DrawContext& context);
+  void BeginDrag(DrawContext& context, const Hit& hit);
   void EndDrag(DrawContext& context, const Hit& hit);
   void DrawRowMenu(DrawContext& context);
   void HandleHeaders(DrawContext& context, const TimelineLayout& layout);

@@ -42,6 +42,7 @@ Ui::Ui(State* state, const UiOptions& options)
   io.ConfigDockingWithShift = false;
   io.ConfigWindowsMoveFromTitleBarOnly = true;
   io.ConfigInputTrickleEventQueue = true;
+  KeepSettings(&context_.settings);
   context_.fonts = LoadFonts();
   std::error_code error;
   is_arranged_ =
@@ -71,7 +72,7 @@ void Ui::ArrangePanels(unsigned int dockspace) {
   ImGui::DockBuilderDockWindow("Findings", left);
   ImGui::DockBuilderDockWindow("Details", right);
   for (const char* title : {"Heat map", "Collective", "Events", "SQL", "Hang", "What if", "Compare",
-                            "Flames", "Steps", "Search", "Range"}) {
+                            "Flames", "Steps", "Search", "Range", "Memory", "Notes"}) {
     ImGui::DockBuilderDockWindow(title, bottom);
   }
   ImGui::DockBuilderGetNode(middle)->SetLocalFlags(ImGuiDockNodeFlags_NoTabBar);
@@ -108,6 +109,8 @@ void Ui::DrawPanelButtons() {
                                         {"What if", Panel::kWhatIf},
                                         {"SQL", Panel::kSql},
                                         {"Range", Panel::kRange},
+                                        {"Memory", Panel::kMemory},
+                                        {"Notes", Panel::kNotes},
                                         {"Details", Panel::kDetails},
                                         {"Keys", Panel::kHelp}};
   State& state = context_.state;
@@ -116,8 +119,7 @@ void Ui::DrawPanelButtons() {
   for (const Button& button : kButtons) width += ImGui::CalcTextSize(button.label).x + gap;
   const bool fits = ImGui::GetCursorPosX() + width <= ImGui::GetWindowWidth();
   if (fits) {
-    ImGui::SetCursorPosX(
-        std::max(ImGui::GetCursorPosX(), ImGui::GetWindowWidth() - 760 * context_.scale));
+    ImGui::SetCursorPosX(std::max(ImGui::GetCursorPosX(), ImGui::GetWindowWidth() - width));
   } else if (!ImGui::BeginMenu("Panels")) {
     return;
   }
@@ -240,6 +242,13 @@ void Ui::DrawStatusBar() {
     if (ImGui::BeginMenuBar()) {
       ImGui::TextDisabled("%s", text.c_str());
       DrawClocks();
+      if (const Status cache = state.session().cache_status(); !cache.ok()) {
+        ImGui::TextDisabled("  |");
+        ImGui::PushStyleColor(ImGuiCol_Text, context_.theme->alarm);
+        ImGui::TextUnformatted("not kept for the next time");
+        ImGui::PopStyleColor();
+        if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", cache.message().c_str());
+      }
       if (!options_.layout_file.empty())
         ImGui::TextDisabled("  |  %.1f ms a frame", static_cast<double>(context_.frame_ms));
       ImGui::EndMenuBar();
@@ -252,6 +261,9 @@ void Ui::Draw() {
   const float begin_ms = ThreadCpuMs();
   State& state = context_.state;
   state.Update();
+  // Pictures and tests are to be the same whenever they are made.
+  state.animates = !options_.layout_file.empty() && context_.settings.animates;
+  state.Advance(static_cast<double>(ImGui::GetIO().DeltaTime));
   if (!has_theme_ || theme_is_dark_ != state.is_dark) {
     has_theme_ = true;
     theme_is_dark_ = state.is_dark;
@@ -286,6 +298,8 @@ void Ui::Draw() {
   DrawPanel(Panel::kSteps, "Steps", [&] { steps_.Draw(context_); });
   DrawPanel(Panel::kSearch, "Search", [&] { DrawSearch(context_); });
   DrawPanel(Panel::kRange, "Range", [&] { DrawRange(context_); });
+  DrawPanel(Panel::kMemory, "Memory", [&] { memory_.Draw(context_); });
+  DrawPanel(Panel::kNotes, "Notes", [&] { notes_.Draw(context_); });
   if (state.Shows(Panel::kHelp)) DrawHelp(context_);
   palette_.Draw(context_);
   context_.frame_ms = ThreadCpuMs() - begin_ms;

@@ -54,6 +54,8 @@ class Ui {
   SqlConsole sql_;
   WhatIfPanel what_if_;
   ComparePanel compare_;
+  MemoryPanel memory_;
+  NotesPanel notes_;
   Palette palette_;
   std::string search_text_;
   bool theme_is_dark_ = false;

@@ -7,9 +7,15 @@
 #include <imgui_te_context.h>
 #include <imgui_te_engine.h>
 
+#include <map>
 #include <memory>
 #include <random>
+#include <sstream>
 
+#include "schema/database.h"
+#include "schema/sql.h"
+#include "schema/testing/scratch.h"
+#include "viewer/draw/keys.h"
 #include "viewer/testing/null_platform.h"
 #include "viewer/testing/scripted_replay.h"
 #include "viewer/testing/small_run.h"
@@ -21,11 +27,17 @@ class UiTest : public ::testing::Test {
  protected:
   using Act = void (*)(ImGuiTestContext*);
 
-  UiTest()
-      : state_(std::make_unique<Session>(run_.summary, run_.shared_names, run_.ranks),
-               testing::ScriptedReplay::Opener()),
-        ui_(std::make_unique<Ui>(&state_, UiOptions{.scale = 1, .layout_file = ""})),
-        platform_(std::make_unique<testing::NullPlatform>(ui_.get())) {
+  UiTest() { Reopen(); }
+
+  // Shows run_ as it is now.
+  void Reopen() {
+    platform_.reset();
+    ui_.reset();
+    state_ = std::make_unique<State>(
+        std::make_unique<Session>(run_.summary, run_.shared_names, run_.ranks),
+        testing::ScriptedReplay::Opener());
+    ui_ = std::make_unique<Ui>(state_.get(), UiOptions{.scale = 1, .layout_file = ""});
+    platform_ = std::make_unique<testing::NullPlatform>(ui_.get());
     for (int i = 0; i < 4; ++i) platform_->Frame();
   }
 
@@ -39,7 +51,7 @@ class UiTest : public ::testing::Test {
     io.ConfigCaptureEnabled = false;
     ImGuiTest* test = ImGuiTestEngine_RegisterTest(engine, "viewer", "drive", __FILE__, __LINE__);
     test->TestFunc = act;
-    test->UserData = &state_;
+    test->UserData = state_.get();
     ImGuiTestEngine_Start(engine, ImGui::GetCurrentContext());
     platform_->Frame();  // so that the engine has heard from the context
     ImGuiTestEngine_QueueTest(engine, test, ImGuiTestRunFlags_RunFromCommandLine);
@@ -63,7 +75,7 @@ class UiTest : public ::testing::Test {
   }
 
   testing::SmallRun run_;
-  State state_;
+  std::unique_ptr<State> state_;
   std::unique_ptr<Ui> ui_;
   std::unique_ptr<testing::NullPlatform> platform_;
   ImGuiTestEngine* engine_ = nullptr;
@@ -264,6 +276,129 @@ TEST_F(UiTest, FlamesGoDownAndUp) {
   });
 }
 
+TEST_F(UiTest, LShowsTheHostsOwnClocks) {
+  run_.summary.ranks[1].clock_offset_ns = -40;
+  run_.summary.ranks[1].host = "node1";
+  Reopen();
+  Drive([](ImGuiTestContext* context) {
+    State& state = StateOf(context);
+    const Lane& lane = state.ranks()[1]->tracks[0].lanes[0];
+    const int64_t aligned = lane.begin_ns(0);
+    context->KeyPress(ImGuiKey_L);
+    context->Yield(2);
+    IM_CHECK(state.shows_own_clocks());
+    IM_CHECK_EQ(state.ranks()[1]->tracks[0].lanes[0].begin_ns(0), aligned + 40);
+    context->ItemClick("##status/##MenuBar/###clocks");
+    context->Yield(2);
+    IM_CHECK(!state.shows_own_clocks());
+  });
+}
+
+TEST_F(UiTest, BFoldsRanksByTheirGroupsAndBack) {
+  const schema::testing::Scratch scratch;
+  run_.summary.analysis = scratch.Path("run.sqlite");
+  {
+    auto database = schema::Database::Create(run_.summary.analysis);
+    ASSERT_TRUE(database.ok());
+    ASSERT_TRUE(database->Execute(std::string(schema::DerivedSql())).ok());
+    ASSERT_TRUE(database
+                    ->Execute("PRAGMA foreign_keys = OFF;"
+                              "INSERT INTO run_communicator_member"
+                              " (communicator_id, rank, local_communicator_id)"
+                              " VALUES (1,0,1), (1,1,1);"
+                              "INSERT INTO parallel_group VALUES (1,'pipeline','')")
+                    .ok());
+  }
+  Reopen();
+  Drive([](ImGuiTestContext* context) {
+    State& state = StateOf(context);
+    context->KeyPress(ImGuiKey_B);
+    context->Yield(2);
+    IM_CHECK_EQ(state.choices().groups.size(), 1U);
+    IM_CHECK_EQ(state.choices().groups[0].slots.size(), 2U);
+    IM_CHECK(state.tree().rows.front().key.starts_with("g/"));
+    context->KeyPress(ImGuiKey_B);
+    context->Yield(2);
+    IM_CHECK(state.choices().groups.empty());
+  });
+}
+
+TEST_F(UiTest, AMarkIsSetWithATextAndAViewKeptByItsName) {
+  Drive([](ImGuiTestContext* context) {
+    State& state = StateOf(context);
+    context->KeyPress(ImGuiMod_Shift | ImGuiKey_M);
+    context->Yield(4);
+    context->KeyChars("late");
+    context->Yield(2);
+    IM_CHECK_EQ(state.marks.size(), 1U);
+    IM_CHECK_STR_EQ(state.marks[0].text.c_str(), "late");
+    context->KeyPress(ImGuiKey_Escape);
+    state.Show(100, 200);
+    context->SetRef(context->WindowInfo("//Notes/views").ID);
+    context->ItemInput("##name");
+    context->KeyCharsReplaceEnter("here");
+    context->Yield(2);
+    IM_CHECK_EQ(state.views.size(), 1U);
+    state.Show(0, 400);
+    context->ItemClick("$$0/###view");
+    context->Yield(2);
+    IM_CHECK_EQ(state.viewport().begin_ns, 100);
+  });
+}
+
+TEST_F(UiTest, AWheelOfTracyZooms) {
+  ui_->context().settings.wheel_zooms = true;
+  Drive([](ImGuiTestContext* context) {
+    State& state = StateOf(context);
+    const ImRect rows = context->ItemInfo("//Timeline/rows").RectFull;
+    context->MouseMoveToPos(rows.GetCenter());
+    const int64_t span = state.viewport().span_ns();
+    context->MouseWheelY(1);
+    context->Yield(2);
+    IM_CHECK_LT(state.viewport().span_ns(), span);
+  });
+}
+
+TEST_F(UiTest, AnotherKeyboardHasItsLettersWhereTheyLie) {
+  ui_->context().settings.keyboard = Keyboard::kAzerty;
+  Drive([](ImGuiTestContext* context) {
+    State& state = StateOf(context);
+    const int64_t span = state.viewport().span_ns();
+    context->KeyPress(ImGuiKey_W);
+    context->Yield(2);
+    IM_CHECK_EQ(state.viewport().span_ns(), span);
+    context->KeyPress(ImGuiKey_Z);
+    context->Yield(2);
+    IM_CHECK_LT(state.viewport().span_ns(), span);
+  });
+}
+
+// Keys must not mean two things on any keyboard.
+TEST(Keys, AreEachOfOneCommand) {
+  for (const Keyboard keyboard : {Keyboard::kQwerty, Keyboard::kAzerty, Keyboard::kDvorak}) {
+    std::map<std::string, std::string> owners;
+    for (const Command& command : Commands()) {
+      std::istringstream keys{std::string(KeysOn(keyboard, command.name, command.keys))};
+      for (std::string key; keys >> key;) {
+        EXPECT_NE(ParseChord(key), ImGuiKey_None) << key;
+        const auto [owner, is_new] = owners.emplace(key, command.name);
+        EXPECT_TRUE(is_new) << key << ": " << owner->second << " and " << command.name;
+      }
+    }
+  }
+}
+
+TEST_F(UiTest, MemoryOfARankThatCantBeReadSaysSo) {
+  Drive([](ImGuiTestContext* context) {
+    State& state = StateOf(context);
+    context->KeyPress(ImGuiKey_U);
+    context->Yield(6);
+    IM_CHECK(state.memory_place.has_value());
+    IM_CHECK_EQ(state.memory_place->rank, 0U);
+    IM_CHECK(state.Shows(Panel::kMemory));
+  });
+}
+
 // Ten thousand frames of keys, clicks, wheels and sizes at random.
 TEST_F(UiTest, SurvivesAMonkey) {
   std::mt19937 random(3);
@@ -300,7 +435,7 @@ TEST_F(UiTest, SurvivesAMonkey) {
     platform_->Frame();
     ASSERT_LE(ImGui::GetDrawData()->TotalVtxCount, 200'000);
   }
-  EXPECT_LT(state_.viewport().begin_ns, state_.viewport().end_ns);
+  EXPECT_LT(state_->viewport().begin_ns, state_->viewport().end_ns);
 }
 
 }  // namespace

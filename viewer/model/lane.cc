@@ -98,11 +98,13 @@ LaneSummary Lane::Summarize(uint32_t first, uint32_t last) const {
 // Up the pyramid while nodes are whole, left and right ends on the way.
 void Lane::AddNodes(uint32_t first, uint32_t last, LaneSummary* summary) const {
   for (size_t level = 0; first < last; ++level) {
-    const bool is_top = level + 1 == columns_.level_count;
-    for (; first < last && (is_top || first % kFan != 0); ++first) AddNode(level, first, summary);
-    for (; first < last && last % kFan != 0; --last) AddNode(level, last - 1, summary);
-    first /= kFan;
-    last /= kFan;
+    if (level + 1 == columns_.level_count) return AddLevel(level, first, last, summary);
+    const uint32_t whole_first = std::min(last, (first + kFan - 1) / kFan * kFan);
+    const uint32_t whole_last = std::max(whole_first, last / kFan * kFan);
+    AddLevel(level, first, whole_first, summary);
+    AddLevel(level, whole_last, last, summary);
+    first = whole_first / kFan;
+    last = whole_last / kFan;
   }
 }
 
@@ -156,8 +158,23 @@ void Lane::AddDurations(uint32_t first, uint32_t last, CategoryNs* busy_ns) cons
   if (first < last) AddWholeNodes(first / kFan, last / kFan, busy_ns);
 }
 
-void Lane::AddNode(size_t level, uint32_t node, LaneSummary* summary) const {
+// The longest of the nodes [first, last) of a level; only that one is looked at closely.
+void Lane::AddLevel(size_t level, uint32_t first, uint32_t last, LaneSummary* summary) const {
+  if (first >= last) return;
   const LaneLevel& nodes = columns_.levels[level];
+  uint32_t best = first;
+  for (uint32_t node = first + 1; node < last; ++node) {
+    if (nodes.longest_ns[node] > nodes.longest_ns[best]) best = node;
+  }
+  AddNode(nodes, best, summary);
+  // Of those whose durations do not fit, which is longest stands elsewhere.
+  if (nodes.longest_ns[best] != kLong) return;
+  for (uint32_t node = best + 1; node < last; ++node) {
+    if (nodes.longest_ns[node] == kLong) AddNode(nodes, node, summary);
+  }
+}
+
+void Lane::AddNode(const LaneLevel& nodes, uint32_t node, LaneSummary* summary) const {
   const uint32_t longest = nodes.longest[node];
   int64_t duration = nodes.longest_ns[node];
   if (duration == kLong) duration = LongNs(longest);

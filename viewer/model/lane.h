@@ -57,6 +57,8 @@ class Lane {
   uint32_t row_id(uint32_t index) const { return columns_.row_ids[index]; }
   Event event(uint32_t index) const;
 
+  // That occur in it.
+  std::span<const Category> categories() const { return categories_; }
   // The dictionary, and an event's entry in it: to test many events against a set of names.
   std::span<const LaneName> names() const { return packed_.names; }
   uint32_t name_index(uint32_t index) const {
@@ -96,7 +98,8 @@ class Lane {
  private:
   int64_t LongNs(uint32_t index) const;
   int64_t BusyBefore(uint32_t node, size_t category) const;
-  void AddNode(size_t level, uint32_t node, LaneSummary* summary) const;
+  void AddNode(const LaneLevel& nodes, uint32_t node, LaneSummary* summary) const;
+  void AddLevel(size_t level, uint32_t first, uint32_t last, LaneSummary* summary) const;
   void AddNodes(uint32_t first, uint32_t last, LaneSummary* summary) const;
   void AddEvents(uint32_t first, uint32_t last, LaneSummary* summary) const;
   void AddWholeNodes(uint32_t first, uint32_t last, CategoryNs* busy_ns) const;

@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -105,7 +107,8 @@ std::vector<std::string_view> PartsOf(const std::string& front, const RankTrace&
   return parts;
 }
 
-bool WriteFile(const std::string& path, Header header, const std::vector<std::string_view>& parts) {
+Status WriteFile(const std::string& path, Header header,
+                 const std::vector<std::string_view>& parts) {
   XXH3_state_t* state = XXH3_createState();
   XXH3_64bits_reset(state);
   header.file_bytes = sizeof(header);
@@ -116,6 +119,7 @@ bool WriteFile(const std::string& path, Header header, const std::vector<std::st
   header.checksum = XXH3_64bits_digest(state);
   XXH3_freeState(state);
   const std::string unfinished = path + "." + std::to_string(::getpid()) + std::string(kUnfinished);
+  errno = 0;
   std::ofstream file(unfinished, std::ios::binary);
   file.write(reinterpret_cast<const char*>(&header), sizeof(header));
   for (const std::string_view part : parts) {
@@ -124,9 +128,10 @@ bool WriteFile(const std::string& path, Header header, const std::vector<std::st
   file.close();
   std::error_code error;
   if (file.good()) fs::rename(unfinished, path, error);
-  if (file.good() && !error) return true;
+  if (file.good() && !error) return OkStatus();
+  const std::string reason = error ? error.message() : std::strerror(errno);
   fs::remove(unfinished, error);
-  return false;
+  return IoError(path + ": can't be written: " + reason);
 }
 
 // Whether the bytes are a whole entry of this key.
@@ -183,8 +188,8 @@ std::optional<RankTrace> RankCache::Load(const RunSummary& summary, size_t slot,
                    mapping->bytes().subspan(lanes), mapping, names);
 }
 
-bool RankCache::Store(const RunSummary& summary, size_t slot, const NameTable& names,
-                      const RankTrace& trace) const {
+Result<bool> RankCache::Store(const RunSummary& summary, size_t slot, const NameTable& names,
+                              const RankTrace& trace) const {
   if (!trace.status.ok() || trace.events() < least_events_) return false;
   const std::string key = KeyOf(summary, slot);
   if (key.empty()) return false;
@@ -194,7 +199,8 @@ bool RankCache::Store(const RunSummary& summary, size_t slot, const NameTable& n
   front.resize(Aligned(sizeof(Header) + front.size()) - sizeof(Header));
   const Header header{.key_bytes = static_cast<uint32_t>(key.size()),
                       .catalogue_bytes = catalogue.size()};
-  return WriteFile(PathOf(key), header, PartsOf(front, trace));
+  TUTTI_RETURN_IF_ERROR(WriteFile(PathOf(key), header, PartsOf(front, trace)));
+  return true;
 }
 
 void RankCache::RemoveOld() const {

@@ -29,9 +29,10 @@ class RankCache {
 
   // nullopt: not there. Two runs that share an axis have times of their own and no entries.
   std::optional<RankTrace> Load(const RunSummary& summary, size_t slot, NameTable* names) const;
-  // Whether there is an entry now. Nothing is lost if not.
-  bool Store(const RunSummary& summary, size_t slot, const NameTable& names,
-             const RankTrace& trace) const;
+  // Whether there is an entry now; of some ranks none is wanted. Nothing is lost if it can't be
+  // written.
+  Result<bool> Store(const RunSummary& summary, size_t slot, const NameTable& names,
+                     const RankTrace& trace) const;
 
  private:
   std::string KeyOf(const RunSummary& summary, size_t slot) const;  // "": has none

@@ -48,7 +48,12 @@ class RankCacheTest : public ::testing::Test {
     return "";
   }
   RankCache Cache() const { return RankCache(folder_ / "cache", 1); }
-  bool Store() const { return Cache().Store(run_.summary, 0, run_.names, *trace_); }
+  bool StoreIn(const RankCache& cache, size_t slot = 0) const {
+    const auto stored = cache.Store(run_.summary, slot, run_.names, *trace_);
+    EXPECT_TRUE(stored.ok()) << stored.status().message();
+    return stored.ok() && *stored;
+  }
+  bool Store() const { return StoreIn(Cache()); }
   bool IsThere() {
     NameTable names;
     return Cache().Load(run_.summary, 0, &names).has_value();
@@ -134,9 +139,17 @@ TEST_F(RankCacheTest, EveryDamageIsNoticed) {
   EXPECT_TRUE(IsThere());
 }
 
+TEST_F(RankCacheTest, SaysWhyAnEntryCantBeWritten) {
+  const auto stored =
+      RankCache(folder_ / "no such folder", 1).Store(run_.summary, 0, run_.names, *trace_);
+  ASSERT_FALSE(stored.ok());
+  EXPECT_NE(stored.status().message().find("can't be written: No such file"), std::string::npos)
+      << stored.status().message();
+}
+
 TEST_F(RankCacheTest, KeepsNothingThatIsSmallDamagedOrOfTwoRuns) {
-  EXPECT_FALSE(RankCache(folder_ / "cache").Store(run_.summary, 0, run_.names, *trace_));
-  EXPECT_FALSE(RankCache("", 1).Store(run_.summary, 0, run_.names, *trace_));
+  EXPECT_FALSE(StoreIn(RankCache(folder_ / "cache")));
+  EXPECT_FALSE(StoreIn(RankCache("", 1)));
   run_.summary.first_slot_of_b = 1;
   EXPECT_FALSE(Store());
   run_.summary.first_slot_of_b.reset();
@@ -149,7 +162,7 @@ TEST_F(RankCacheTest, WhatWasNotUsedForAWeekGoes) {
   ASSERT_TRUE(Store());
   const std::string old = Entry();
   fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(24 * 8));
-  ASSERT_TRUE(Cache().Store(run_.summary, 1, run_.names, *trace_));
+  ASSERT_TRUE(StoreIn(Cache(), 1));
   EXPECT_FALSE(fs::exists(old));
   EXPECT_NE(Entry(), "");
 }

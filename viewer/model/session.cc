@@ -34,7 +34,11 @@ void Session::LoadRanks() {
     }
     auto trace = std::make_shared<const RankTrace>(LoadRankTrace(summary_, slot, names_.get()));
     Publish(slot, trace);
-    if (!is_stopping_) cache_.Store(summary_, slot, *names_, *trace);
+    if (is_stopping_) return;
+    if (const auto kept = cache_.Store(summary_, slot, *names_, *trace); !kept.ok()) {
+      const std::lock_guard lock(mutex_);
+      cache_status_ = kept.status();
+    }
   }
 }
 
@@ -48,6 +52,11 @@ void Session::Publish(size_t slot, std::shared_ptr<const RankTrace> trace) {
 std::vector<std::shared_ptr<const RankTrace>> Session::Ranks() const {
   const std::lock_guard lock(mutex_);
   return ranks_;
+}
+
+Status Session::cache_status() const {
+  const std::lock_guard lock(mutex_);
+  return cache_status_;
 }
 
 void Session::WaitUntilComplete() {

@@ -38,6 +38,8 @@ class Session {
   size_t loaded() const { return loaded_.load(std::memory_order_acquire); }
   bool is_complete() const { return loaded() == summary_.ranks.size(); }
   void WaitUntilComplete();
+  // Why a rank will have to be read anew the next time, if it will.
+  Status cache_status() const;
 
  private:
   void LoadRanks();
@@ -49,7 +51,8 @@ class Session {
   std::atomic<size_t> next_ = 0;
   std::atomic<size_t> loaded_ = 0;
   std::atomic<bool> is_stopping_ = false;
-  mutable std::mutex mutex_;  // guards ranks_
+  mutable std::mutex mutex_;  // guards ranks_ and cache_status_
+  Status cache_status_;
   std::condition_variable rank_loaded_;
   std::vector<std::shared_ptr<const RankTrace>> ranks_;
   std::vector<std::thread> threads_;

@@ -94,9 +94,9 @@ Status RunWindow(State* state, const ViewOptions& options) {
   int frames_to_draw = kFramesAfterInput;
   while (glfwWindowShouldClose(window.get()) == GLFW_FALSE) {
     // A still picture costs nothing: without input there is a frame now and then.
-    if (frames_to_draw > 0) {
+    if (frames_to_draw > 0 || state->is_gliding()) {
       glfwPollEvents();
-      --frames_to_draw;
+      frames_to_draw = std::max(0, frames_to_draw - 1);
     } else {
       glfwWaitEventsTimeout(state->session().is_complete() ? kIdleSeconds : kLoadingSeconds);
       frames_to_draw = kFramesAfterInput;

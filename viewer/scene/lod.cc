@@ -28,25 +28,33 @@ SpanMark SingleMark(const Lane& lane, uint32_t index, const Viewport& viewport) 
   return mark;
 }
 
+// Up, to a shade.
 float Rounded(double share) {
-  return static_cast<float>(std::ceil(std::min(1.0, share) * kShades) / kShades);
+  const double shades = std::min(1.0, share) * kShades;
+  const int whole = static_cast<int>(shades);
+  return static_cast<float>(whole < shades ? whole + 1 : whole) / kShades;
 }
 
 // Without its name, which lies where no other column's does: AppendMarks looks up all at last.
-SpanMark FoldMark(const LaneSummary& summary, int column, const Viewport& viewport) {
+SpanMark FoldMark(const Lane& lane, const LaneSummary& summary, int column, double ns_per_px) {
   int64_t busy_ns = 0;
-  size_t most = 0;
-  for (size_t i = 0; i < kCategories; ++i) {
-    busy_ns += summary.busy_ns[i];
-    if (summary.busy_ns[i] > summary.busy_ns[most]) most = i;
+  Category most = lane.categories().front();
+  const auto ns_in = [&](Category category) {
+    return summary.busy_ns[static_cast<size_t>(category)];
+  };
+  for (const Category category : lane.categories()) {
+    busy_ns += ns_in(category);
+    if (ns_in(category) > ns_in(most) || (ns_in(category) == ns_in(most) && category < most)) {
+      most = category;
+    }
   }
   SpanMark mark;
   mark.x0 = static_cast<float>(column);
   mark.x1 = static_cast<float>(column + 1);
   mark.index = summary.longest;
   mark.count = summary.count;
-  mark.category = static_cast<Category>(most);
-  mark.busy = Rounded(static_cast<double>(busy_ns) / viewport.ns_per_px());
+  mark.category = most;
+  mark.busy = Rounded(static_cast<double>(busy_ns) / ns_per_px);
   return mark;
 }
 
@@ -167,11 +175,12 @@ std::vector<BandMark> BandOfColumns(std::span<const Lane* const> lanes, const Vi
 }  // namespace
 
 void AppendMarks(const Lane& lane, const Viewport& viewport, std::vector<SpanMark>* marks) {
-  const auto wide_ns = static_cast<int64_t>(std::ceil(viewport.ns_per_px()));
+  const double ns_per_px = viewport.ns_per_px();
+  const auto wide_ns = static_cast<int64_t>(std::ceil(ns_per_px));
   const size_t first_mark = marks->size();
   int64_t longest_ns = 0;  // of the last mark, if that is a fold
   const auto append_fold = [&](const LaneSummary& summary, int column) {
-    const SpanMark mark = FoldMark(summary, column, viewport);
+    const SpanMark mark = FoldMark(lane, summary, column, ns_per_px);
     if (marks->size() == first_mark || !CanJoin(marks->back(), mark)) {
       longest_ns = summary.longest_ns;
       return marks->push_back(mark);

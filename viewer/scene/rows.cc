@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <functional>
+#include <optional>
 
 namespace tutti::viewer {
 namespace {
@@ -54,6 +55,7 @@ class TreeBuilder {
       AddNodes();
     }
     for (const RowMove& move : choices_.moves) Apply(move);
+    RemoveHidden();
     ApplyFilter();
     return TakePinned();
   }
@@ -258,17 +260,26 @@ class TreeBuilder {
     rows_.push_back(row);
   }
 
+  // Hidden rows, and all that stand below them.
+  void RemoveHidden() {
+    std::optional<int> hidden_depth;  // of the last hidden row, while those below it are passed
+    std::erase_if(rows_, [&](const Row& row) {
+      if (hidden_depth.has_value() && row.depth > *hidden_depth) return true;
+      hidden_depth.reset();
+      if (choices_.hidden.contains(row.key)) hidden_depth = row.depth;
+      return hidden_depth.has_value();
+    });
+  }
+
   // Rows that match, and the groups above them.
   void ApplyFilter() {
-    if (choices_.filter.empty() && choices_.hidden.empty()) return;
+    if (choices_.filter.empty()) return;
     std::vector<Row> kept;
     int wanted_above = -1;  // depth of the row above that the rows kept so far stand below
     for (size_t i = rows_.size(); i-- > 0;) {
       Row& row = rows_[i];
       const bool is_above = row.depth < wanted_above;
-      const bool matches =
-          choices_.filter.empty() || ContainsIgnoringCase(row.label, choices_.filter);
-      if (!choices_.hidden.contains(row.key) && (matches || is_above)) {
+      if (ContainsIgnoringCase(row.label, choices_.filter) || is_above) {
         wanted_above = row.depth;
         kept.push_back(std::move(row));
       }

@@ -4,33 +4,16 @@
 #include <cmath>
 
 namespace tutti::viewer {
-namespace {
-
-// Products of a time and a column below both fit into 63 bits.
-constexpr int64_t kLongestNs = int64_t{1} << 46;  // 19 hours
-constexpr int kMostColumns = 1 << 16;
-
-}  // namespace
-
 int64_t Viewport::ToTime(double x) const {
   return begin_ns + static_cast<int64_t>(std::llround(x * ns_per_px()));
 }
 
-int64_t Viewport::ColumnBegin(int column) const {
-  // Asked for each pixel of each lane: a division of 64 bits where the product fits.
-  if (span_ns() < kLongestNs && column >= 0 && column <= kMostColumns) {
-    return begin_ns + span_ns() * column / width_px;
-  }
+int64_t Viewport::LongColumnBegin(int column) const {
   return begin_ns + static_cast<int64_t>(static_cast<__int128>(span_ns()) * column / width_px);
 }
 
-int Viewport::ColumnOf(int64_t time_ns) const {
-  // The last column that does not begin later: ColumnBegin rounds down.
-  const int64_t since_ns = time_ns - begin_ns;
-  if (since_ns >= 0 && since_ns < kLongestNs && width_px <= kMostColumns) {
-    return static_cast<int>(((since_ns + 1) * width_px - 1) / span_ns());
-  }
-  const auto beyond = (static_cast<__int128>(since_ns) + 1) * width_px - 1;
+int Viewport::LongColumnOf(int64_t time_ns) const {
+  const auto beyond = (static_cast<__int128>(time_ns - begin_ns) + 1) * width_px - 1;
   const auto column = beyond / span_ns();
   return static_cast<int>(beyond < 0 ? column - 1 : column);
 }
@@ -66,6 +49,21 @@ Viewport Viewport::KeptInside(int64_t begin, int64_t end) const {
   const int64_t last_begin = std::max(end + slack - span, begin - slack);
   const int64_t at = std::clamp(begin_ns, begin - slack, last_begin);
   return {at, at + span, width_px};
+}
+
+Viewport GlideAt(const Viewport& from, const Viewport& to, double share) {
+  if (share >= 1) return to;
+  const double eased = 1 - std::pow(1 - std::max(0.0, share), 3);
+  const auto from_span = static_cast<double>(from.span_ns());
+  const auto to_span = static_cast<double>(to.span_ns());
+  const double span = from_span * std::pow(to_span / from_span, eased);
+  // With the span, where it differs; a difference of spans may not be larger than themselves.
+  const bool zooms = std::abs(to_span - from_span) > 1e-3 * from_span;
+  const double moved = zooms ? (span - from_span) / (to_span - from_span) : eased;
+  const auto shift = static_cast<double>(to.begin_ns - from.begin_ns) * moved;
+  const int64_t begin = from.begin_ns + static_cast<int64_t>(shift);
+  const auto length = std::max(Viewport::kShortestNs, static_cast<int64_t>(span));
+  return {begin, begin + length, to.width_px};
 }
 
 }  // namespace tutti::viewer

@@ -21,8 +21,21 @@ struct Viewport {
   }
   int64_t ToTime(double x) const;
   // Begin of a pixel column; exact, so that columns have no gap between them.
-  int64_t ColumnBegin(int column) const;
-  int ColumnOf(int64_t time_ns) const;  // the last that does not begin later
+  int64_t ColumnBegin(int column) const {
+    // Asked for each pixel of each lane: a division of 64 bits where the product fits.
+    if (span_ns() < kLongestNs && column >= 0 && column <= kMostColumns) {
+      return begin_ns + span_ns() * column / width_px;
+    }
+    return LongColumnBegin(column);
+  }
+  // The last that does not begin later: ColumnBegin rounds down.
+  int ColumnOf(int64_t time_ns) const {
+    const int64_t since_ns = time_ns - begin_ns;
+    if (since_ns >= 0 && since_ns < kLongestNs && width_px <= kMostColumns) {
+      return static_cast<int>(((since_ns + 1) * width_px - 1) / span_ns());
+    }
+    return LongColumnOf(time_ns);
+  }
 
   // The same width over [begin_ns, end_ns), kept at least kShortestNs long.
   Viewport Over(int64_t begin, int64_t end) const;
@@ -33,6 +46,17 @@ struct Viewport {
   Viewport KeptInside(int64_t begin, int64_t end) const;
 
   friend bool operator==(const Viewport&, const Viewport&) = default;
+
+ private:
+  // Products of a time and a column below both fit into 63 bits.
+  static constexpr int64_t kLongestNs = int64_t{1} << 46;  // 19 hours
+  static constexpr int kMostColumns = 1 << 16;
+  int64_t LongColumnBegin(int column) const;
+  int LongColumnOf(int64_t time_ns) const;
 };
+
+// On the way from one to another, `share` of it done: quick at first, and so that a time which is
+// at the same place in both stays there. Keeps the width of `to`.
+Viewport GlideAt(const Viewport& from, const Viewport& to, double share);
 
 }  // namespace tutti::viewer
