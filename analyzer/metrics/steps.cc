@@ -27,7 +27,7 @@ std::vector<HostStep> StepsBetween(std::span<const int64_t> ends, int64_t captur
 }
 
 // Optimizer runs without backward between them, and what they and the backward functions
-// before them are.
+// before or in them are.
 struct OptimizerGroup {
   int64_t end_ns = 0;
   std::vector<int64_t> names;  // optimizer runs in order, then backward functions sorted
@@ -39,9 +39,9 @@ std::vector<OptimizerGroup> GroupRuns(std::span<const OptimizerRun> optimizer,
   auto next = backward.begin();
   for (const OptimizerRun& run : optimizer) {
     std::vector<int64_t> names;
-    for (; next != backward.end() && next->time_ns < run.time.begin_ns; ++next) {
-      // One that began inside the optimizer (a closure's) belongs to the run before.
-      if (groups.empty() || next->time_ns >= groups.back().end_ns) names.push_back(next->name_id);
+    // Inside the run are those of a closure; PyTorch Lightning trains in one.
+    for (; next != backward.end() && next->time_ns < run.time.end_ns; ++next) {
+      names.push_back(next->name_id);
     }
     if (!groups.empty() && !backward.empty() && names.empty()) {
       groups.back().end_ns = std::max(groups.back().end_ns, run.time.end_ns);

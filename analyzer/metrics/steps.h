@@ -69,12 +69,12 @@ struct OptimizerSteps {
 };
 
 // Steps that end with the optimizer, from `capture_begin_ns` on. Optimizer runs without a
-// backward function between them (parameter groups) are one; without any backward
-// function each stands alone. Where runs differ in turn (generator and critic), by name,
-// by the backward functions before them or, of two, by the time they take, a step is the
-// shortest sequence that repeats, of at most eight, and begins with the first one.
-// The first step holds set-up: partial. What follows the last is none: the program's
-// end, or less than a step. `optimizer` and `backward` sorted by time. O(n log n).
+// backward function of their own, before them or in their closure (parameter groups), are
+// one; without any backward function each stands alone. Where runs differ in turn (generator and
+// critic), by name, by the backward functions before them or, of two, by the time they take, a step
+// is the shortest sequence that repeats, of at most eight, and begins with the first one. The first
+// step holds set-up: partial. What follows the last is none: the program's end, or less than a
+// step. `optimizer` and `backward` sorted by time. O(n log n).
 OptimizerSteps StepsFromOptimizer(std::span<const OptimizerRun> optimizer,
                                   std::span<const BackwardBegin> backward,
                                   int64_t capture_begin_ns);

@@ -106,6 +106,16 @@ TEST(StepsFromOptimizer, EachRunAfterABackwardEndsAStep) {
   EXPECT_FALSE(steps[1].is_partial);
 }
 
+// Forward and backward run in the closure that the optimizer is given; another wraps it.
+TEST(StepsFromOptimizer, AClosuresBackwardIsThatOfItsRun) {
+  const OptimizerRun optimizer[] = {{{5, 20}}, {{16, 18}}, {{25, 40}}, {{36, 38}}, {{45, 60}}};
+  const BackwardBegin backward[] = {{10}, {11}, {30}, {31}, {50}, {51}};
+  const OptimizerSteps found = StepsFromOptimizer(optimizer, backward, 0);
+  EXPECT_EQ(found.runs_per_step, 1u);
+  ASSERT_EQ(found.steps.size(), 3u);
+  EXPECT_EQ(found.steps[1].host, (Interval{20, 40}));
+}
+
 TEST(StepsFromOptimizer, WithoutBackwardFunctionsEveryRunEndsAStep) {
   const OptimizerRun optimizer[] = {{{20, 22}}, {{40, 42}}};
   EXPECT_EQ(StepsFromOptimizer(optimizer, {}, 0).steps.size(), 2u);
