@@ -1,6 +1,7 @@
 // tutti whatif: how long a step would take if something were different.
 #include "analyzer/replay/whatif.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>

@@ -3,6 +3,7 @@
 // parts are all-gathered. README.md says what its trace looks like.
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 

@@ -1,4 +1,5 @@
 // Calibrations for people and for programs.
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 

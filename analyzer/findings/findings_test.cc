@@ -1,6 +1,7 @@
 // Faults with a known answer: the right finding, rank and cost; and none without a fault.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "analyzer/testing/derived.h"

@@ -1,6 +1,7 @@
 // Faults of ranks that compute on the CPU, each against the same job without it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <random>
 #include <sstream>

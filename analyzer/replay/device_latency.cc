@@ -1,5 +1,6 @@
 #include "analyzer/replay/device_latency.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>

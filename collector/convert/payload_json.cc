@@ -1,5 +1,6 @@
 #include "collector/convert/payload_json.h"
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,5 @@
 // Whether the ranks of a run had the same versions.
+#include <algorithm>
 #include <map>
 #include <string>
 

@@ -1,6 +1,7 @@
 // Ten million events on eight ranks, or as many as are asked for: how long the viewer takes to
 // index them, to build a frame of its scene while a person pans and zooms, and to search; how many
 // bytes an event takes. Prints JSON. CPU time of the one thread that works.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 

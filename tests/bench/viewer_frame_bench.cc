@@ -2,6 +2,7 @@
 // card would have work, panels included. Prints JSON: CPU time, vertices and draw commands a frame.
 // Under callgrind, `--toggle-collect='tutti::viewer::bench::DrawFrames*'` counts the instructions
 // of these frames alone.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 

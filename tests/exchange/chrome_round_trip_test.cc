@@ -2,6 +2,7 @@
 // rows, whatever ids they have.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

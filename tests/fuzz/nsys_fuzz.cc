@@ -3,6 +3,7 @@
 // Seeds: exports with few rows.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>

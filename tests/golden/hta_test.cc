@@ -3,6 +3,7 @@
 // difference is asserted and explained.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>

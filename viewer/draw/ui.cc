@@ -6,6 +6,7 @@
 #include <implot.h>
 #include <time.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "viewer/draw/keys.h"

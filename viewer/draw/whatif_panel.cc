@@ -1,6 +1,7 @@
 // How long a step would take if something were different.
 #include <imgui.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>

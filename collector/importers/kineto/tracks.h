@@ -2,6 +2,7 @@
 // put numbers, numbers in quotes, "stream 7" or any words there. One thread.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>

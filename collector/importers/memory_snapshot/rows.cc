@@ -1,5 +1,6 @@
 #include "collector/importers/memory_snapshot/rows.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <unordered_map>

@@ -3,6 +3,7 @@
 // Not thread-safe; may be moved: what was given out stays where it is.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <memory>

@@ -1,5 +1,6 @@
 #include "collector/importers/pickle/value.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <limits>
