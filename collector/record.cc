@@ -155,6 +155,11 @@ std::optional<supervise::StartFailure> StartCommand(const RecordOptions& options
 }
 
 void SaySummary(const supervise::Summary& summary, const std::string& path) {
+  if (summary.gave_up > 0) {
+    Say(std::to_string(summary.gave_up) +
+        (summary.gave_up == 1 ? " process is" : " processes are") +
+        " not recorded: the machine was too busy to answer within the 3 s that a process waits");
+  }
   if (summary.processes == 0) {
     Say("no training process was seen; nothing was recorded");
     return;

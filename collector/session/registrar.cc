@@ -1,6 +1,7 @@
 #include "collector/session/registrar.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -63,6 +64,11 @@ bool SameRank(const wire::Hello& a, const wire::Hello& b) {
          std::strncmp(a.run_id, b.run_id, sizeof(a.run_id)) == 0;
 }
 
+bool HungUp(int connection) {
+  pollfd peer{connection, POLLRDHUP, 0};
+  return ::poll(&peer, 1, 0) > 0 && (peer.revents & (POLLRDHUP | POLLHUP)) != 0;
+}
+
 void SendWelcome(int connection, const wire::Welcome& welcome, int memfd = -1) {
   const auto bytes = std::as_bytes(std::span(&welcome, 1));
   // A peer that is gone meanwhile needs no answer.
@@ -116,6 +122,10 @@ bool Registrar::Answer(int connection) {
   wire::Welcome welcome = Decide(hello, peer->pid, start_ticks);
   if (welcome.status != wire::WelcomeStatus::kAccepted) {
     SendWelcome(connection, welcome);
+    return true;
+  }
+  if (HungUp(connection)) {  // it trains untraced by now
+    ++gave_up_;
     return true;
   }
   const Result<Segment> segment = Admit(hello, peer->pid, start_ticks);

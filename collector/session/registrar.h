@@ -53,6 +53,8 @@ class Registrar {
   void HandleWaiting();
 
   uint32_t accepted() const { return next_index_; }
+  // Processes that would have been let in, but had stopped waiting when their turn came.
+  uint32_t gave_up() const { return gave_up_; }
 
  private:
   struct Known {
@@ -72,6 +74,7 @@ class Registrar {
   std::vector<int64_t> waiting_since_ns_;
   std::vector<Known> known_;
   uint32_t next_index_ = 0;
+  uint32_t gave_up_ = 0;
 };
 
 }  // namespace tutti::collector::session

@@ -309,6 +309,19 @@ TEST_F(RegistrarTest, ASilentConnectionIsKeptNotWaitedFor) {
   EXPECT_EQ(StatusOf(Hello()), wire::WelcomeStatus::kAccepted);  // others are served
 }
 
+TEST_F(RegistrarTest, AProcessThatStoppedWaitingIsCountedNotRecorded) {
+  const wire::Hello hello = Hello(0);
+  {
+    const os::FileDescriptor socket = Connect();
+    ASSERT_EQ(SendPacket(socket.get(), std::as_bytes(std::span(&hello, 1))), SendResult::kSent);
+  }
+  registrar().Accept(listener_.get());
+  registrar().HandleWaiting();
+  EXPECT_EQ(registrar().gave_up(), 1U);
+  EXPECT_EQ(registrar().accepted(), 0U);
+  EXPECT_TRUE(admitted_.empty());
+}
+
 TEST_F(RegistrarTest, RanksThatAreNotWantedAreSentAway) {
   settings_.ranks = *RankSelector::Parse("1-2");
   EXPECT_EQ(StatusOf(Hello(0)), wire::WelcomeStatus::kNotSelected);

@@ -89,6 +89,7 @@ int32_t Supervisor::Run() {
     }
   }
   summary_.processes = registrar_.accepted();
+  summary_.gave_up = registrar_.gave_up();
   return first_failure_.value_or(0);
 }
 

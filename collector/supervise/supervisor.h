@@ -25,6 +25,7 @@ namespace tutti::collector::supervise {
 // What the user is told at the end.
 struct Summary {
   uint32_t processes = 0;  // that were let in
+  uint32_t gave_up = 0;    // that were not: they had stopped waiting for us
   uint32_t files = 0;
   std::set<int32_t> ranks;      // that have a file, of any attempt; those that are known
   int32_t ranks_expected = -1;  // of the job; -1 unknown
