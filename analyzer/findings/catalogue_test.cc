@@ -315,8 +315,11 @@ TEST(Catalogue, PipelineStagesThatStandIdle) {
       const int64_t t = step * kStepUs;
       const bool is_first = number == 0;
       rank.Op("aten::mm", is_first ? t : t + 3500, is_first ? t + 3000 : t + 8500);
-      rank.Collective(is_first ? "send" : "recv", 2 * step, t + 3000, t + 3000, t + 3400, 1000);
-      rank.Collective(is_first ? "recv" : "send", 2 * step + 1, t + 8500, t + 8500, t + 8900, 1000);
+      // Whoever receives asks for it when there is nothing else to do.
+      const int64_t first = is_first ? t + 3000 : t;
+      const int64_t second = is_first ? t + 3400 : t + 8500;
+      rank.Collective(is_first ? "send" : "recv", 2 * step, first, first, t + 3400, 1000);
+      rank.Collective(is_first ? "recv" : "send", 2 * step + 1, second, second, t + 8900, 1000);
       rank.Step(step, t, t + kStepUs);
     }
     run.Add(rank);

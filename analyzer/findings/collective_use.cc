@@ -90,6 +90,9 @@ void FindByTime(const FindingFacts& facts, const Times& times, int64_t calls_per
                     Duration(cost.cost_ns);
   draft.row.cause = kind.kind;
   draft.row.advice = kind.advice;
+  if (&kind == &kKinds[0]) {
+    draft.row.advice += " (every 100th: " + Duration(cost.cost_ns / 100) + " per step instead)";
+  }
   draft.evidence.push_back({0, 0, {}, "collective", times.first_id, {}, {}, "the first of them"});
   AddStepEvidence(facts, per_step, value, "in them", draft);
   drafts.push_back(std::move(draft));

@@ -103,8 +103,18 @@ TEST(DeviceFindings, ASynchronisationWithNothingRunningIsASyncPoint) {
     step.rank.Api("cudaStreamSynchronize", step.t + 20, step.t + 7000, ++step.id);
     step.Kernel(kGemm, 7012, 9990, 7000);
   };
-  EXPECT_EQ(Find(sync, "kind, title LIKE '%cudaStreamSynchronize, 1 times a step'"),
-            "sync_points|1");
+  EXPECT_EQ(Find(sync, "kind, title LIKE '%cudaStreamSynchronize, once a step'"), "sync_points|1");
+}
+
+// The call returns with the kernel, as .item() does; the host then takes 2 ms to launch anew.
+TEST(DeviceFindings, TheGapAfterASynchronisationIsItsFaultNotTheLaunches) {
+  const auto sync = [](GpuStep& step) {
+    step.Kernel(kGemm, 12, 5000, 0);
+    step.rank.Api("cudaStreamSynchronize", step.t + 20, step.t + 5010, ++step.id);
+    step.Kernel(kGemm, 7012, 9990, 7000);
+  };
+  EXPECT_EQ(Find(sync, "kind, cost_ns BETWEEN 1900000 AND 2100000, replayed_ns > 1500000"),
+            "sync_points|1|1");
 }
 
 TEST(DeviceFindings, ThePythonLineOfASynchronisationIsTold) {
@@ -179,7 +189,33 @@ TEST(DeviceFindings, ExposedCopiesAreToldApart) {
             "pageable_copy|2000000|2000000");
   EXPECT_EQ(Find([](GpuStep& step) { CopyThenKernel(step, "pinned", 1, 4 << 20); }),
             "exposed_copy");
-  EXPECT_EQ(Find([](GpuStep& step) { CopyThenKernel(step, "pinned", 20, 1024); }), "copy_storm");
+  EXPECT_EQ(Find([](GpuStep& step) { CopyThenKernel(step, "pinned", 20, 1024); },
+                 "kind, cost_ns, advice LIKE '%: one of 20 KiB instead of 20'"),
+            "copy_storm|1900000|1");
+}
+
+// 4 MiB in 2 ms, of pinned memory 4 MiB in 0.5 ms, which a kernel hides: three quarters are saved.
+TEST(DeviceFindings, PageableCopiesCostWhatPinnedOnesDoNot) {
+  const auto fault = [](GpuStep& step) {
+    CopyThenKernel(step, "pageable", 1, 4 << 20);
+    step.rank.Memcpy("HtoD", 9, step.t + 4000, step.t + 4500, 4 << 20, {}, "pinned", "device");
+  };
+  EXPECT_EQ(Find(fault, "kind, cost_ns, advice LIKE '%: pinned memory moves 8.39 GB/s here'"),
+            "pageable_copy|1500000|1");
+}
+
+// 1 of 40 MiB is used: a batch could be 16 times as large and more, and launches cost the same.
+TEST(DeviceFindings, ALargerBatchIsAdvisedWhereMemoryIsFree) {
+  const auto late = [](GpuStep& step) {
+    step.Kernel(kGemm, 12, 5000, 0);
+    step.Kernel(kGemm, 7012, 9990, 7000);
+    step.rank.Memory(step.t + 1, 0, 1 << 20);
+  };
+  EXPECT_EQ(
+      Find(late, "kind, advice LIKE '%; a batch 16 times as large and more would fit into memory%'",
+           "INSERT OR REPLACE INTO device (id, name, memory_bytes) VALUES (0, 'GPU', 41943040);"
+           "UPDATE memory_event SET device_type = 'cuda', device_id = 0"),
+      "launch_bound|1");
 }
 
 TEST(DeviceFindings, MatrixWorkWithoutTensorCores) {

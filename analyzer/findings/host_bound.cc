@@ -1,6 +1,7 @@
 // Catalogue 7, 8 and 40: what computes waits for the host.
 //
-// Bound per step: the host-bound part of the breakdown, the median over ranks.
+// Bound per step: the host-bound part of the breakdown, the median over ranks, less what a
+// finding about synchronisations takes of it.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -15,12 +16,15 @@ constexpr int64_t kManyKernels = 50;
 constexpr double kMinCpuShare = 0.25;
 
 constexpr std::array kKinds = {
-    FindingKind{"launch_bound",
-                "The GPU waits because the host has not launched its next work yet "
-                "(catalogue 7 and 40).",
-                "mean over steps of the median over ranks of host_bound_ns", "as above; on GPUs",
-                "CUDA graphs or torch.compile(mode=\"reduce-overhead\"), a larger batch, fewer "
-                "Python calls in the step"},
+    FindingKind{
+        "launch_bound",
+        "The GPU waits because the host has not launched its next work yet "
+        "(catalogue 7 and 40).",
+        "mean over steps of the median over ranks of host_bound_ns, less what sync_points takes "
+        "of it",
+        "as above; on GPUs",
+        "CUDA graphs or torch.compile(mode=\"reduce-overhead\"), a larger batch, fewer "
+        "Python calls in the step"},
     FindingKind{
         "tiny_kernels", "The same because kernels are shorter than their launches (catalogue 8).",
         "the same", "as above; at least 50 kernels a step, of less than 10 µs on average",
@@ -93,9 +97,23 @@ Status TakePauses(RunContext& context, const FindingFacts& facts, std::vector<do
   return OkStatus();
 }
 
+// What follows a synchronisation: the rest of its cost is no host-bound time.
+double TakenBySyncs(const FindingFacts& facts, const std::vector<FindingDraft>& drafts) {
+  double taken_ns = 0;
+  for (const FindingDraft& draft : drafts) {
+    if (draft.row.cause != "sync") continue;
+    const CostOfSteps itself =
+        CostOver(facts, MedianPerStep(facts, [](const auto& parts) { return parts.sync_ns; }));
+    taken_ns += static_cast<double>(*draft.row.cost_ns - itself.cost_ns);
+  }
+  return std::max(taken_ns, 0.0);
+}
+
 Status FindHostBound(RunContext& context, const FindingFacts& facts,
                      std::vector<FindingDraft>& drafts) {
   std::vector<double> per_step = MedianPerStep(facts, HostNs);
+  const double taken_ns = TakenBySyncs(facts, drafts);
+  for (double& ns : per_step) ns = std::max(ns - taken_ns, 0.0);
   if (IsClaimed(drafts, "pause")) TUTTI_RETURN_IF_ERROR(TakePauses(context, facts, per_step));
   const CostOfSteps cost = CostOver(facts, per_step);
   if (!IsWorthwhile(facts, cost)) return OkStatus();

@@ -104,7 +104,8 @@ void FindPauses(const FindingFacts& facts, const std::vector<schema::StepOutlier
   draft.ranks = RanksThatPause(facts, pauses);
   if (draft.ranks.empty()) draft.ranks = {pauses[0]->rank};
   draft.row.title = std::to_string(pauses.size()) + " steps take up to " +
-                    Duration(pauses[0]->excess_ns) + " longer than usual, " +
+                    Duration(pauses[0]->excess_ns) + " longer than usual, one in " +
+                    std::to_string(facts.counted.steps.size() / pauses.size()) + ": " +
                     Duration(cost.cost_ns) + " per step of the run";
   draft.row.cause = "pause";
   draft.row.advice = kKinds[0].advice;
@@ -145,7 +146,8 @@ Status FindCheckpoints(RunContext& context, const FindingFacts& facts,
   draft.row.title = std::to_string(steps.size()) + " steps that write a checkpoint cost " +
                     Duration(cost.cost_ns) + " per step of the run";
   draft.row.cause = "checkpoint";
-  draft.row.advice = kKinds[1].advice;
+  draft.row.advice = std::string(kKinds[1].advice) + ": half as often saves " +
+                     Duration(cost.cost_ns / 2) + " per step";
   for (size_t i = 0; i < std::min<size_t>(steps.size(), 5); ++i) {
     draft.evidence.push_back({0,
                               0,

@@ -102,6 +102,12 @@ Status FindRecompute(RunContext& context, const FindingFacts& facts,
                     " per step of forward again (activation checkpointing)";
   draft.row.cause = "recompute";
   draft.row.advice = kKinds[0].advice;
+  TUTTI_ASSIGN_OR_RETURN(const auto peaks, context.Read<schema::MemoryPeakRow>(
+                                               "ORDER BY peak_bytes DESC, rank LIMIT 1"));
+  if (!peaks.empty()) {
+    draft.row.advice +=
+        "; memory is at most " + std::to_string(peaks[0].peak_bytes >> 20) + " MiB as it is";
+  }
   AddStepEvidence(facts, per_step, value, "of forward in backward", draft);
   drafts.push_back(std::move(draft));
   return OkStatus();

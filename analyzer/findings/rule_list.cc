@@ -1,6 +1,7 @@
 #include <array>
 #include <string>
 
+#include "analyzer/findings/catalogue.h"
 #include "analyzer/findings/rule.h"
 
 namespace tutti::analyzer {
@@ -100,7 +101,7 @@ std::string FindingsDocument() {
     text += "- *Told:* " + std::string(kind.threshold) + ".\n";
     text += "- *Do:* " + std::string(kind.advice) + ".\n";
   }
-  return text;
+  return text + CatalogueTables();
 }
 
 }  // namespace tutti::analyzer

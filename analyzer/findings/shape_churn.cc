@@ -128,7 +128,11 @@ Status FindChurn(RunContext& context, const FindingFacts& facts,
                     Duration(cost.cost_ns) +
                     " longer on average than they would with batches of the median size";
   draft.row.cause = "shape_churn";
-  draft.row.advice = kKinds[0].advice;
+  const auto largest = std::max_element(
+      steps.begin(), steps.end(), [](const auto& a, const auto& b) { return a.size < b.size; });
+  draft.row.advice = std::string(kKinds[0].advice) + " (usual are " +
+                     std::to_string(std::llround(usual)) + " over all ranks, most are " +
+                     std::to_string(std::llround(largest->size)) + ")";
   AddStepEvidence(
       facts, per_step, [](const schema::StepBreakdownRow& parts) { return parts.step_ns; },
       "long, with a larger batch", draft);

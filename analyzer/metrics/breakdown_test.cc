@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <random>
 
+#include "analyzer/metrics/after_sync.h"
+
 namespace tutti::analyzer {
 namespace {
 
@@ -121,6 +123,31 @@ TEST_F(RandomTraces, BreakdownAgreesWithMarkingEveryNanosecondAndAddsUp) {
       ASSERT_EQ(parts[w], expected) << "round " << round << " window " << w;
       ASSERT_EQ(parts[w].total_ns(), windows[w].length_ns());
       ASSERT_EQ(exposed_wait[w], expected.exposed_comm_wait_ns);
+    }
+  }
+}
+
+TEST_F(RandomTraces, AfterSyncAgreesWithMarkingEveryNanosecond) {
+  for (int round = 0; round < 2000; ++round) {
+    const ActivitySets activity{RandomSet(), RandomSet(), RandomSet(), RandomSet(),
+                                RandomSet(), RandomSet(), RandomSet(), RandomSet()};
+    const IntervalSet* const sets[] = {
+        &activity.compute, &activity.comm_transfer, &activity.comm_wait,  &activity.comm_unsplit,
+        &activity.copy,    &activity.sync,          &activity.input_wait, &activity.unexplained};
+    const auto holds = [&](size_t first, size_t end, int64_t t) {
+      return std::any_of(sets + first, sets + end, [t](const auto* set) { return Holds(*set, t); });
+    };
+    const IntervalSet after = AfterSync(activity);
+    bool is_after = false;    // since something was waited for nothing has begun
+    bool was_waited = false;  // in the synchronisation that goes on
+    for (int64_t t = 0; t < kEnd; ++t) {
+      if (t > 0 && Holds(activity.sync, t - 1) && !Holds(activity.sync, t)) {
+        is_after = was_waited;
+        was_waited = false;
+      }
+      if (Holds(activity.sync, t)) was_waited |= holds(0, 5, t);
+      if (holds(0, 8, t)) is_after = false;
+      ASSERT_EQ(Holds(after, t), is_after) << "round " << round << " at " << t;
     }
   }
 }

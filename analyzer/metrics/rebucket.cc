@@ -21,16 +21,17 @@ TransferCost Scaled(std::span<const SentBucket> sent, TransferCost cost) {
   }
   if (modelled_ns <= 0) return cost;
   const double scale = took_ns / modelled_ns;
-  return {cost.latency_ns * scale, cost.ns_per_byte * scale};
+  return {cost.latency_ns * scale, cost.ns_per_byte * scale, cost.host_ns};
 }
 
-// When the first so many bytes of gradients are ready. Asked for more each time.
+// When the first so many bytes of gradients are ready, in so many buckets. Asked for more each
+// time.
 class Readiness {
  public:
-  Readiness(std::span<const SentBucket> sent, int64_t first_ns)
-      : sent_(sent), from_ns_(std::min(first_ns, sent.front().ready_ns)) {}
+  Readiness(std::span<const SentBucket> sent, int64_t first_ns, double host_ns)
+      : sent_(sent), from_ns_(std::min(first_ns, sent.front().ready_ns)), host_ns_(host_ns) {}
 
-  double At(int64_t bytes) {
+  double At(int64_t bytes, int64_t buckets) {
     while (place_ + 1 < sent_.size() && bytes > before_bytes_ + sent_[place_].bytes) {
       before_bytes_ += sent_[place_].bytes;
       from_ns_ = sent_[place_].ready_ns;
@@ -40,7 +41,9 @@ class Readiness {
     const double part = bucket.bytes == 0 ? 1
                                           : static_cast<double>(bytes - before_bytes_) /
                                                 static_cast<double>(bucket.bytes);
-    return static_cast<double>(from_ns_) + part * static_cast<double>(bucket.ready_ns - from_ns_);
+    const double more = static_cast<double>(buckets) - (static_cast<double>(place_) + part);
+    return static_cast<double>(from_ns_) + part * static_cast<double>(bucket.ready_ns - from_ns_) +
+           more * host_ns_;
   }
 
  private:
@@ -48,6 +51,7 @@ class Readiness {
   size_t place_ = 0;
   int64_t before_bytes_ = 0;
   int64_t from_ns_;
+  double host_ns_;
 };
 
 // A bucket is full with the parameter that reaches its size.
@@ -76,7 +80,8 @@ std::vector<int64_t> TransfersInBuckets(std::span<const SentBucket> sent, int64_
     *bytes = InWholeParameters(std::max(*bytes, total_bytes / kMostBuckets), parameter_bytes);
   }
 
-  Readiness readiness(sent, first_ns);
+  Readiness readiness(sent, first_ns, scaled.host_ns);
+  int64_t buckets = 0;     // new ones
   int64_t done_bytes = 0;  // of whole new buckets
   double done_ns = static_cast<double>(std::min(first_ns, sent.front().ready_ns));
   int64_t sent_bytes = 0;
@@ -88,7 +93,7 @@ std::vector<int64_t> TransfersInBuckets(std::span<const SentBucket> sent, int64_
       const int64_t bytes = std::min(most_bytes, total_bytes - done_bytes);
       if (bytes > sent_bytes - done_bytes) break;
       done_bytes += bytes;
-      done_ns = std::max(done_ns, readiness.At(done_bytes)) + scaled.latency_ns +
+      done_ns = std::max(done_ns, readiness.At(done_bytes, ++buckets)) + scaled.latency_ns +
                 scaled.ns_per_byte * static_cast<double>(bytes);
     }
     const double begin_ns = std::max(before_ns, static_cast<double>(bucket.ready_ns));

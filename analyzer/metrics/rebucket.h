@@ -20,10 +20,12 @@ struct SentBucket {
   int64_t transfer_ns = 0;
 };
 
-// What sending takes: a latency, and time for each byte.
+// What sending takes: a latency, and time for each byte. And what handing a bucket over takes the
+// host, which goes on with backward only then.
 struct TransferCost {
   double latency_ns = 0;
   double ns_per_byte = 0;
+  double host_ns = 0;
 };
 
 // Most bytes of the first bucket to be ready, and of each other.
@@ -39,8 +41,8 @@ BucketSizes BucketSizesOf(double bucket_mib);
 // scaled so that the sent ones take what they took. Buckets are of whole parameters, all of
 // `parameter_bytes`, 0 if that is unknown. Gradients are taken to become ready evenly
 // between the bucket before (the first: `first_ns`, when the step's first gradient was) and their
-// own. `sent` in the order of ready times; sizes are positive.
-// O(buckets sent + buckets of `sizes`).
+// own, later by what more buckets than were sent until then take the host. `sent` in the order of
+// ready times; sizes are positive. O(buckets sent + buckets of `sizes`).
 std::vector<int64_t> TransfersInBuckets(std::span<const SentBucket> sent, int64_t first_ns,
                                         TransferCost cost, BucketSizes sizes,
                                         int64_t parameter_bytes = 0);

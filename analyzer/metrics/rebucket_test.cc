@@ -38,6 +38,16 @@ TEST(Rebucket, ManySmallOnesWaitForOneAnother) {
   EXPECT_EQ(TransfersInBuckets(kOne, 0, kCost, {100, 100}), (Transfers{10 + 3 * 110 - 30}));
 }
 
+// As above ready at 50, 100, 200 and 300, later by 7 for each that is more than was sent: by half
+// of one, one, one and a half, two. The last one ends at 314 + 60.
+TEST(Rebucket, EachMoreTakesTheHost) {
+  constexpr TransferCost kOfHost{10, 1, 7};
+  EXPECT_EQ(TransfersInBuckets(kSent, 0, kOfHost, {50, 50}), (Transfers{74, 74}));
+  EXPECT_EQ(TransfersInBuckets(kSent, 0, kOfHost, {100, 100}), (Transfers{110, 110}));
+  // One instead of two: the host is done with backward 7 ns sooner.
+  EXPECT_EQ(TransfersInBuckets(kSent, 0, kOfHost, {1000, 1000}), (Transfers{0, 203}));
+}
+
 TEST(Rebucket, GradientsThatAreReadyTogetherAreSentOneAfterAnother) {
   constexpr SentBucket kTogether[] = {{0, 10, 20}, {0, 10, 20}, {0, 10, 20}};
   EXPECT_EQ(TransfersInBuckets(kTogether, 0, kCost, {30, 30}), (Transfers{0, 0, 40}));

@@ -1,8 +1,11 @@
 // One time for all ranks: ranks with one boot id share a clock already; clocks of others are
 // aligned by the ends of the NCCL collectives that they were in together.
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -118,22 +121,46 @@ schema::DataIssueRow Issue(const char* severity, const char* name, int64_t count
   return issue;
 }
 
+std::string DriftText(double drift) {
+  if (drift == 0) return "";
+  char text[64];
+  std::snprintf(text, sizeof(text), ", most of it because they drift apart by up to %.3g ppm",
+                drift * 1e6);
+  return text;
+}
+
+// A trace is moved as a whole: the error is what the drift makes of it at its farther end.
+void AddDriftToErrors(std::span<const schema::RankRow> ranks, std::vector<ClockFit>& fits) {
+  std::vector<int64_t> farthest_ns(fits.size(), 0);
+  for (const schema::RankRow& rank : ranks) {
+    const auto clock = static_cast<size_t>(rank.clock_domain);
+    for (const int64_t time_ns : {rank.begin_ns, rank.end_ns}) {
+      const double shift_ns =
+          fits[clock].drift * static_cast<double>(time_ns - fits[clock].from_ns);
+      farthest_ns[clock] = std::max(farthest_ns[clock], int64_t{std::llround(std::abs(shift_ns))});
+    }
+  }
+  for (size_t i = 0; i < fits.size(); ++i) fits[i].error_ns += farthest_ns[i];
+}
+
 Status WriteIssues(RunContext& context, size_t clocks, const std::vector<ClockFit>& fits) {
   std::set<size_t> groups;
   int64_t aligned = 0;
   int64_t error_ns = 0;
+  double drift = 0;
   for (const ClockFit& fit : fits) {
     groups.insert(fit.reference);
     if (fit.readings == 0) continue;
     ++aligned;
     error_ns = std::max(error_ns, fit.error_ns);
+    drift = std::max(drift, std::abs(fit.drift));
   }
   if (aligned > 0) {
     TUTTI_RETURN_IF_ERROR(context.AddIssue(
         Issue("info", "clocks_aligned", aligned,
               std::to_string(aligned) + " of " + std::to_string(clocks) +
                   " clocks were aligned with another by the ends of collectives, within " +
-                  std::to_string(error_ns) + " ns")));
+                  std::to_string(error_ns) + " ns" + DriftText(drift))));
   }
   if (groups.size() < 2) return OkStatus();
   return context.AddIssue(Issue(
@@ -148,7 +175,8 @@ Status Run(RunContext& context) {
   for (const schema::RankRow& rank : ranks) clocks = std::max(clocks, rank.clock_domain + 1);
   if (clocks < 2) return OkStatus();
   TUTTI_ASSIGN_OR_RETURN(const Job job, ReadJob(context));
-  const std::vector<ClockFit> fits = FitClocks(ReadingsOf(job), static_cast<size_t>(clocks));
+  std::vector<ClockFit> fits = FitClocks(ReadingsOf(job), static_cast<size_t>(clocks));
+  AddDriftToErrors(ranks, fits);
   std::set<size_t> groups;
   for (const ClockFit& fit : fits) groups.insert(fit.reference);
   for (const schema::RankRow& rank : ranks) {

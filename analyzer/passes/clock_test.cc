@@ -42,6 +42,40 @@ TEST(Clock, ThatDifferAreAlignedByTheEndsOfCollectives) {
             "0|2000000\n1|2000000\n2|0\n3|2000000");
 }
 
+// Steps of a second; rank 1's clock runs 50 ppm slow and 7 ms ahead: 5 ms in the hundred steps.
+TraceBuilder DriftingRank(int64_t rank) {
+  TraceBuilder trace(rank, 2, 1'000);
+  trace.BootId("boot " + std::to_string(rank));
+  const auto own = [rank](int64_t time_us) {
+    return rank == 0 ? time_us : time_us + 7'000 - time_us / 20'000;
+  };
+  for (int64_t step = 0; step < 100; ++step) {
+    const int64_t begin = step * 1'000'000;
+    const int64_t ready = begin + (rank == 1 ? 800'000 : 600'000);
+    const int64_t end = begin + 900'000;
+    trace.Step(step, own(begin), own(begin + 1'000'000), "profiler_step");
+    trace.Kernel("gemm", 7, own(begin), own(ready), step + 1);
+    trace.Kernel("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 20, own(ready), own(end), 200 + step);
+    trace.KernelCollective("all_reduce", 20, own(ready), own(end), 200 + step, 1'000, step);
+  }
+  return trace;
+}
+
+// Aligned in the middle of the run, 2.5 ms from both ends, which the bound covers.
+TEST(Clock, ThatDriftsIsSaidToAndBounded) {
+  RunFolder run;
+  run.Add(DriftingRank(0)).Add(DriftingRank(1));
+  const Derived derived(run);
+  EXPECT_EQ(derived.Query("SELECT rank, clock_error_ns BETWEEN 2400000 AND 2600000 FROM rank"),
+            "0|0\n1|1");
+  EXPECT_EQ(derived.Query("SELECT count(*) FROM collective WHERE abs(skew_ns - 200000000) >"
+                          " (SELECT max(clock_error_ns) FROM rank)"),
+            "0");
+  EXPECT_EQ(derived.Query("SELECT detail LIKE '%drift apart by up to 50 ppm%' FROM data_issue"
+                          " WHERE name = 'clocks_aligned'"),
+            "1");
+}
+
 // Gloo's operations end when their own part is done: that says nothing about clocks.
 TEST(Clock, OfGlooCollectivesIsNotFitted) {
   RunFolder run;

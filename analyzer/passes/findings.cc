@@ -124,6 +124,7 @@ constexpr PassCheck kChecks[] = {
     {"no cost is negative", "SELECT count(*) FROM finding WHERE cost_ns < 0 OR share < 0"},
     {"no replay saves more than the bound",
      "SELECT count(*) FROM finding WHERE replayed_ns > cost_ns"},
+    {"every finding says what to do", "SELECT count(*) FROM finding WHERE advice = ''"},
     {"every finding shows its evidence",
      "SELECT count(*) FROM finding WHERE id NOT IN (SELECT finding_id FROM finding_evidence)"},
 };

@@ -35,7 +35,8 @@ Result<std::vector<Call>> AddCalls(const RankSource& source, Interval range, Ran
   return calls;
 }
 
-// A call begins when it was handed in and its thread is done with the one before.
+// A call begins when it was handed in and its thread is done with the one before. Sends and
+// receives go on by themselves: their thread hands in the next meanwhile.
 void LinkCalls(std::vector<Call>& calls, const std::vector<ItemEvents>& items, RankLabels& labels) {
   std::sort(calls.begin(), calls.end(),
             [](const Call& a, const Call& b) { return a.time.begin_ns < b.time.begin_ns; });
@@ -43,13 +44,18 @@ void LinkCalls(std::vector<Call>& calls, const std::vector<ItemEvents>& items, R
   for (const Call& call : calls) {
     const Call*& last = last_of_thread[call.tid];
     if (last != nullptr) {
-      labels.AddEdge(call.events.begin, last->events.end, 0, TimeKind::kLaunch);
+      const bool is_done = last->time.end_ns <= call.time.begin_ns;
+      labels.AddEdge(call.events.begin, is_done ? last->events.end : last->events.begin, 0,
+                     TimeKind::kLaunch);
     }
     last = &call;
     if (!call.enqueue_ns) continue;
-    const auto after = std::upper_bound(
+    auto after = std::upper_bound(
         items.begin(), items.end(), *call.enqueue_ns,
         [](int64_t t, const ItemEvents& item) { return t < item.item.time.begin_ns; });
+    while (after != items.begin() && std::prev(after)->item.kind == HostItem::Kind::kStepEnd) {
+      --after;  // nothing runs in it
+    }
     if (after == items.begin()) continue;
     const ItemEvents& item = *std::prev(after);
     const bool is_inside = *call.enqueue_ns < item.item.time.end_ns;

@@ -5,6 +5,7 @@
 
 #include "analyzer/input/limits.h"
 #include "analyzer/metrics/collective_timing.h"
+#include "analyzer/metrics/percentile.h"
 
 namespace tutti::analyzer {
 namespace {
@@ -56,14 +57,44 @@ Result<std::map<int64_t, Reductions>> ReadReductions(RunContext& context) {
   }
 }
 
+// Buckets of one size don't tell what one without bytes takes: what small collectives of as many
+// ranks take does.
+Result<TransferCost> WithLatencyOfOthers(RunContext& context, TransferCost cost, int64_t ranks) {
+  constexpr int64_t kSmallBytes = 64 << 10;
+  TUTTI_ASSIGN_OR_RETURN(const auto others, context.Read<schema::CollectiveRow>(
+                                                "WHERE state = 'complete' AND transfer_ns > 0 AND"
+                                                " coalesce(bytes, 0) <= ?1 AND ranks_expected = ?2",
+                                                kSmallBytes, ranks));
+  std::vector<int64_t> transfers_ns;
+  for (const schema::CollectiveRow& row : others) transfers_ns.push_back(*row.transfer_ns);
+  cost.latency_ns = static_cast<double>(MedianOf(std::move(transfers_ns)).value_or(0));
+  return cost;
+}
+
+// What handing one over takes the thread that does: c10d's operator, the median of the slowest
+// rank.
+Result<double> ReadHostNs(RunContext& context) {
+  TUTTI_ASSIGN_OR_RETURN(const int64_t host_ns,
+                         context.derived().QueryOne<int64_t>(
+                             "SELECT coalesce(max(p50_ns), 0) FROM op_stats"
+                             " WHERE kind = 'operator' AND name = 'c10d::allreduce_'"));
+  return static_cast<double>(host_ns);
+}
+
 Result<TransferCost> ReadCost(RunContext& context, int64_t communicator, int64_t ranks) {
   TUTTI_ASSIGN_OR_RETURN(const auto fits,
                          context.Read<schema::CommFitRow>(
                              "WHERE communicator_id = ?1 AND op = 'all_reduce'", communicator));
-  if (fits.empty()) return TransferCost{0, 1};  // scaled to what it took
-  TransferCost cost{static_cast<double>(fits[0].latency_ns), 0};
-  const auto n = static_cast<double>(ranks);
-  if (fits[0].bus_gb_per_s) cost.ns_per_byte = 2 * (n - 1) / n / *fits[0].bus_gb_per_s;
+  TransferCost cost{0, 1};  // scaled to what it took
+  if (!fits.empty()) {
+    const auto n = static_cast<double>(ranks);
+    cost.latency_ns = static_cast<double>(fits[0].latency_ns);
+    cost.ns_per_byte = fits[0].bus_gb_per_s ? 2 * (n - 1) / n / *fits[0].bus_gb_per_s : 0;
+  }
+  if (fits.empty() || fits[0].sizes < 2) {
+    TUTTI_ASSIGN_OR_RETURN(cost, WithLatencyOfOthers(context, cost, ranks));
+  }
+  TUTTI_ASSIGN_OR_RETURN(cost.host_ns, ReadHostNs(context));
   return cost;
 }
 

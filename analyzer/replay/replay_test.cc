@@ -121,6 +121,34 @@ TEST(Replay, GradientsInSmallerBucketsAreSentDuringBackward) {
   EXPECT_EQ(StepNs(*model, {"bucket-mb=1", "bandwidth=2"}) / 1000, 650);
 }
 
+// us       0        100 150  200         300   390 400 420
+// rank 0   [mm==)   [recv====)[relu======)       |  [opt)
+//               [send=============================)
+// rank 1   [mm==========)    [mm==============)     [opt)
+//                       [send)                [recv)
+// The first rank's send outlasts its receive, though one thread handed both in.
+TEST(Replay, StagesThatSendAndReceiveAtOnceHaveACriticalPath) {
+  RunFolder run;
+  TraceBuilder first(0, 2, 1000);
+  TraceBuilder second(1, 2, 1000);
+  for (int64_t step = 0; step < 30; ++step) {
+    const int64_t t = step * 420;
+    first.Step(step, t, t + 420).Op("aten::mm", t, t + 80).Op("aten::relu", t + 200, t + 300);
+    first.Transfer("send", 1, 2 * step, t + 80, t + 400, 4096);
+    first.Transfer("recv", 1, 2 * step + 1, t + 100, t + 200, 4096)
+        .Op("aten::add_", t + 400, t + 420);
+    second.Step(step, t, t + 420).Op("aten::mm", t, t + 150).Op("aten::mm", t + 200, t + 390);
+    second.Transfer("send", 0, 2 * step + 1, t + 150, t + 200, 4096);
+    second.Transfer("recv", 0, 2 * step, t + 390, t + 400, 4096).Op("aten::add_", t + 400, t + 420);
+  }
+  run.Add(first).Add(second);
+  const auto model = Open(run);
+  for (const CriticalPart& part : model->CriticalPath()) EXPECT_NE(part.part, "idle") << part.ns;
+  EXPECT_EQ(model->unchanged_ns(), 420'000);
+  // 75 + 50 + 95 + 10 + 20 on the second rank; the first has its time left.
+  EXPECT_EQ(StepNs(*model, {"op=aten::mm:0.5"}) / 1000, 250);
+}
+
 TEST(Replay, WithoutGradientsThereAreNoBuckets) {
   RunFolder run;
   CpuJob().Build(run);

@@ -11,6 +11,23 @@ bool StopsTheJob(const ReportFinding& finding) {
   return finding.row.kind == "hang" || finding.row.kind == "collective_mismatch";
 }
 
+// Of steps that hardly wait for anything.
+std::string WhatIsLeft(const ReportData& data) {
+  constexpr double kMostOfIt = 0.8;
+  double compute_ns = 0;
+  double all_ns = 0;
+  for (const schema::PartSummaryRow& part : data.parts) {
+    all_ns += static_cast<double>(part.total_ns);
+    if (part.part == "compute") compute_ns = static_cast<double>(part.total_ns);
+  }
+  if (all_ns <= 0 || compute_ns < kMostOfIt * all_ns) return "";
+  return Wrap("computing is " + PercentOf(compute_ns, all_ns) +
+                  " of the steps: only cheaper work makes them shorter (lower precision, a pruned "
+                  "or quantised model, torch.compile)",
+              kColumns, 2, 4) +
+         "\n";
+}
+
 }  // namespace
 
 std::string Stopped(const ReportData& data, const Painter& paint) {
@@ -39,7 +56,8 @@ std::string Findings(const ReportData& data, const Painter& paint) {
     // Without steps nothing was looked for.
     if (data.steps.empty()) return "";
     return text + "  none" + (data.findings.empty() ? "" : " besides") +
-           ": no cause that is looked for costs 5 % of a step, and more than its noise\n";
+           ": no cause that is looked for costs 5 % of a step, and more than its noise\n" +
+           WhatIsLeft(data);
   }
   for (const ReportFinding& finding : data.findings) {
     if (StopsTheJob(finding)) continue;

@@ -27,20 +27,29 @@ std::string GroupOf(const ReportData& data, int64_t communicator) {
   return "unknown";
 }
 
+// Of a collective, all its ranks together, on average. The median call says less: whoever is last,
+// of two ranks every other call, waits for nobody.
+std::string WaitOf(const schema::CollectiveSummaryRow& row) {
+  if (!row.p50_wait_ns || row.count == 0) return "-";
+  return Milliseconds(static_cast<double>(row.wait_ns / row.count));
+}
+
 }  // namespace
 
 std::string Collectives(const ReportData& data, const Painter& paint) {
   if (data.collectives.empty()) return "";
   Rows rows = {{"group", "op", "dtype", "bytes", "count", "skew", "wait", "transfer", "busbw"}};
   bool raw = false;
+  bool waits = false;
   for (const schema::CollectiveSummaryRow& row : data.collectives) {
     if (rows.size() > kMostCollectives) break;
     std::string busbw = row.p50_busbw_gb_per_s ? Rate(*row.p50_busbw_gb_per_s) : "-";
     if (row.is_bw_raw == 1) busbw += "*";
     raw = raw || row.is_bw_raw == 1;
+    waits = waits || row.p50_wait_ns.has_value();
     rows.push_back({GroupOf(data, row.communicator_id), Cut(ToPrintableText(row.op), 16),
                     Cut(ToPrintableText(row.dtype), 8), row.bytes < 0 ? "-" : Bytes(row.bytes),
-                    WithCommas(row.count), MsOrDash(row.p50_skew_ns), MsOrDash(row.p50_wait_ns),
+                    WithCommas(row.count), MsOrDash(row.p50_skew_ns), WaitOf(row),
                     MsOrDash(row.p50_transfer_ns), busbw});
   }
   std::string text = "\n" + paint.Bold("Collectives") + "  medians in ms, bus bandwidth in GB/s\n" +
@@ -48,6 +57,12 @@ std::string Collectives(const ReportData& data, const Painter& paint) {
   if (rows.size() - 1 < data.collectives.size()) {
     text += "  and " + std::to_string(data.collectives.size() + 1 - rows.size()) +
             " more in collective_summary\n";
+  }
+  if (waits) {
+    text +=
+        "  skew: from the first rank's arrival to the last one's; wait: of all ranks together, "
+        "mean;\n"
+        "  transfer: from the moment on at which all that are needed have arrived\n";
   }
   if (raw) text += "  * of the raw duration, waiting included: other ranks' traces are missing\n";
   return text;

@@ -21,14 +21,24 @@ std::string Percent(double share) {
   return text.data();
 }
 
+// What its removal saves, as the report tells it: as replayed, else the bound.
+std::string CostOf(const schema::FindingRow& row) {
+  if (!row.cost_ns) return "";
+  const int64_t saved_ns = row.replayed_ns.value_or(*row.cost_ns);
+  std::string text = "  " + FormatNs(saved_ns) + " a step";
+  if (row.share && *row.cost_ns > 0) {
+    text += "  " +
+            Percent(*row.share * static_cast<double>(saved_ns) / static_cast<double>(*row.cost_ns));
+  }
+  return text;
+}
+
 void DrawFinding(DrawContext& context, size_t index) {
   State& state = context.state;
   const Finding& finding = state.summary().findings[index];
   ImGui::PushID(static_cast<int>(index));
   const bool is_current = state.finding == index;
-  std::string cost;
-  if (finding.row.cost_ns) cost += "  " + FormatNs(*finding.row.cost_ns) + " a step";
-  if (finding.row.share) cost += "  " + Percent(*finding.row.share);
+  const std::string cost = CostOf(finding.row);
   const std::string head = finding.row.kind + cost;
   const bool fits = ImGui::CalcTextSize(head.c_str()).x <= ImGui::GetContentRegionAvail().x;
   if (ImGui::Selectable((fits ? head : finding.row.kind).c_str(), is_current)) {

@@ -142,14 +142,30 @@ function collectiveTable() {
   const timed = (row, column) => row[column] === null ?
       DASH :
       figure(ms(row[column]), SQL.row("collective_summary", key(row), column), row[column]);
+  const waited = (row) => {
+    if (row.p50_wait_ns === null) return DASH;
+    const mean_ns = Math.floor(row.wait_ns / row.count);
+    return figure(ms(mean_ns), SQL.row("collective_summary", key(row), "wait_ns / count"), mean_ns);
+  };
   return table(
       [
         {name: "group", text: true}, {name: "op", text: true, short: true},
         {name: "dtype", text: true, short: true}, {name: "payload", sort: (row) => row.bytes},
-        {name: "count", sort: (row) => row.count},
-        {name: "skew ms", title: "median", sort: (row) => row.p50_skew_ns},
-        {name: "wait ms", title: "median of the calls", sort: (row) => row.p50_wait_ns},
-        {name: "transfer ms", title: "median", sort: (row) => row.p50_transfer_ns},
+        {name: "count", sort: (row) => row.count}, {
+          name: "skew ms",
+          title: "from the first rank's arrival to the last one's, median",
+          sort: (row) => row.p50_skew_ns
+        },
+        {
+          name: "wait ms",
+          title: "of all ranks together, mean: the last to arrive waits for nobody",
+          sort: (row) => row.p50_wait_ns === null ? null : row.wait_ns / row.count
+        },
+        {
+          name: "transfer ms",
+          title: "from the moment on at which all that are needed have arrived, median",
+          sort: (row) => row.p50_transfer_ns
+        },
         {name: "p99 ms", title: "of the transfer", sort: (row) => row.p99_transfer_ns}, {
           name: "bus GB/s",
           title: "by the factors of nccl-tests; * of the raw duration, waiting included",
@@ -163,7 +179,7 @@ function collectiveTable() {
                   row.group_size ? ` of ${row.group_size}` : ""}`),
            row.op, row.dtype ?? DASH, bytes(row.bytes),
            figure(grouped(row.count), SQL.row("collective_summary", key(row), "count"), row.count),
-           timed(row, "p50_skew_ns"), timed(row, "p50_wait_ns"), timed(row, "p50_transfer_ns"),
+           timed(row, "p50_skew_ns"), waited(row), timed(row, "p50_transfer_ns"),
            timed(row, "p99_transfer_ns"),
            row.p50_busbw_gb_per_s === null ?
                DASH :
