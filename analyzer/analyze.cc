@@ -88,7 +88,7 @@ Attempt RunAllPasses(const std::string& path, const RunFiles& files, const Decis
   if (!derived.ok()) return {derived.status(), {}};
   if (const Status made = MakeTables(*derived); !made.ok()) return {made, {}};
   RunContext context(*derived, files, decisions.options);
-  Status status = RunPasses(AllPasses(), context, options.progress);
+  Status status = RunPasses(AllPasses(), context, options.progress, options.team);
   if (status.ok()) {
     status = context.Write(std::vector<schema::RunMetaRow>{{"analyzer.version", AnalyzerVersion()},
                                                            {"analyzer.options", decisions.key}});

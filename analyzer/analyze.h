@@ -17,6 +17,8 @@
 
 namespace tutti::analyzer {
 
+class Team;
+
 struct AnalyzeOptions {
   std::string output;                    // "" RUN/run.sqlite, or FILE.run.sqlite for a single file
   size_t trace_bytes = size_t{1} << 30;  // raw rows kept in memory at once, roughly
@@ -27,6 +29,7 @@ struct AnalyzeOptions {
   std::string step_range;
   // Called before each pass: its name, its place from 0, and how many there are.
   std::function<void(std::string_view pass, size_t index, size_t count)> progress;
+  Team* team = nullptr;  // processes that share the work (team.h), outlives the call
 };
 
 struct Analysis {

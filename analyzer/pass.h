@@ -17,10 +17,19 @@ struct PassCheck {
   std::string_view violation;  // SQL that counts what violates it: one integer, 0 if it holds
 };
 
+// What a pass needs to be right.
+enum class PassScope {
+  kRun,   // everything that it reads of the run, in one process
+  kRank,  // nothing but ForEachRank: what it writes of a rank follows from the rank's trace, from
+          // rows of that rank, and from tables of kRun passes that have no column `rank`. It may
+          // run in a process of its own for every rank, which has no other rows
+};
+
 struct Pass {
   std::string_view name;  // its file in analyzer/passes
   Status (*run)(RunContext& context);
   std::span<const PassCheck> checks = {};
+  PassScope scope = PassScope::kRun;
 };
 
 // All passes in the order in which they run: each reads only tables that an earlier one

@@ -22,6 +22,31 @@ Result<std::vector<schema::RankRow>> RunContext::Ranks() {
   return Read<schema::RankRow>("ORDER BY rank");
 }
 
+void RunContext::RestrictTo(std::optional<int64_t> rank, schema::Packer* capture) {
+  only_rank_ = rank;
+  capture_ = capture;
+}
+
+void RunContext::Capture(const schema::RowLayout& layout, const void* rows, size_t count) {
+  if (capture_ == nullptr) return;
+  schema::RowLayout captured = layout;
+  // An issue gets its id where all ranks' come together.
+  if (layout.table == schema::DataIssueRow::kTable) captured.columns = layout.columns.subspan(1);
+  capture_->AddRows(captured, rows, count);
+}
+
+Status RunContext::WritePacked(std::string_view rows) {
+  TUTTI_ASSIGN_OR_RETURN(const int64_t count, schema::InsertPacked(derived_, rows));
+  rows_written_ += count;
+  return ContinueIssues();
+}
+
+Status RunContext::ContinueIssues() {
+  TUTTI_ASSIGN_OR_RETURN(
+      next_issue_, derived_.QueryOne<int64_t>("SELECT coalesce(max(id), 0) + 1 FROM data_issue"));
+  return OkStatus();
+}
+
 Status RunContext::SetClock(const schema::RankRow& rank, int64_t domain, int64_t offset_ns,
                             std::optional<int64_t> error_ns) {
   const int64_t moved_ns = offset_ns - rank.clock_offset_ns;
@@ -38,7 +63,7 @@ Status RunContext::SetClock(const schema::RankRow& rank, int64_t domain, int64_t
   TUTTI_RETURN_IF_ERROR(issues.Step().status());
   traces_.remove_if([&](const OpenTrace& open) {
     if (open.rank != rank.rank || moved_ns == 0) return false;
-    CountBad(open);
+    CountBad(open.rank, open.trace->bad());
     return true;
   });
   pending_.remove_if([&](const PendingTrace& pending) { return pending.rank == rank.rank; });
@@ -107,29 +132,43 @@ void RunContext::DropUnusedTraces() {
   for (const OpenTrace& open : traces_) bytes += open.trace->resident_bytes();
   while (!traces_.empty() && bytes > options_.trace_bytes) {
     bytes -= traces_.back().trace->resident_bytes();
-    CountBad(traces_.back());
+    CountBad(traces_.back().rank, traces_.back().trace->bad());
     traces_.pop_back();
     is_short_of_memory_ = true;
   }
 }
 
 // A trace that was dropped is read again from its start: the larger count is of more of it.
-void RunContext::CountBad(const OpenTrace& open) {
-  int64_t& rows = bad_rows_[open.rank];
-  rows = std::max(rows, open.trace->bad_rows());
-  int64_t& values = bad_values_[open.rank];
-  values = std::max(values, open.trace->bad_values());
+void RunContext::CountBad(int64_t rank, const std::map<std::string, BadCounts>& counts) {
+  for (const auto& [table, count] : counts) {
+    BadCounts& known = bad_[rank][table];
+    known.rows = std::max(known.rows, count.rows);
+    known.values = std::max(known.values, count.values);
+  }
+}
+
+const RunContext::BadTables& RunContext::Bad() {
+  for (const OpenTrace& open : traces_) CountBad(open.rank, open.trace->bad());
+  return bad_;
+}
+
+void RunContext::MergeBad(const BadTables& bad) {
+  for (const auto& [rank, counts] : bad) CountBad(rank, counts);
 }
 
 std::map<int64_t, int64_t> RunContext::BadRows() {
-  for (const OpenTrace& open : traces_) CountBad(open);
-  return bad_rows_;
+  std::map<int64_t, int64_t> all;
+  for (const auto& [rank, counts] : Bad()) {
+    for (const auto& [table, count] : counts) all[rank] += count.rows;
+  }
+  return all;
 }
 
 std::map<int64_t, int64_t> RunContext::BadValues() {
-  for (const OpenTrace& open : traces_) CountBad(open);
-  std::map<int64_t, int64_t> all = bad_values_;
-  for (const auto& [rank, count] : bad_values_of_passes_) all[rank] += count;
+  std::map<int64_t, int64_t> all = bad_values_of_passes_;
+  for (const auto& [rank, counts] : Bad()) {
+    for (const auto& [table, count] : counts) all[rank] += count.values;
+  }
   return all;
 }
 

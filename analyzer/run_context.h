@@ -24,6 +24,7 @@
 #include "schema/database.h"
 #include "schema/derived_rows.h"
 #include "schema/reader.h"
+#include "schema/row_pack.h"
 
 namespace tutti::analyzer {
 
@@ -74,7 +75,21 @@ class RunContext {
 
   // Index into files().traces of the file that could not be read.
   std::optional<size_t> failed_file() const { return failed_file_; }
+  void SetFailedFile(size_t file) { failed_file_ = file; }
   int64_t rows_written() const { return rows_written_; }
+  // Only this rank is in use, for ForEachRank, until called with nothing; what is written goes
+  // to `capture` as well.
+  void RestrictTo(std::optional<int64_t> rank, schema::Packer* capture);
+  // Rows that another context captured. Returns how many there were.
+  Status WritePacked(std::string_view rows);
+  // The next issue's id follows those in the table.
+  Status ContinueIssues();
+
+  // What could not be used, by rank and table, among the rows read so far.
+  using BadTables = std::map<int64_t, std::map<std::string, BadCounts>>;
+  const BadTables& Bad();
+  // Adds what another context counted of the same traces.
+  void MergeBad(const BadTables& bad);
   // Rows of each rank's trace that contradict themselves, among those read so far.
   std::map<int64_t, int64_t> BadRows();
   // The same of single values that can't be, and of those that a pass saw itself.
@@ -97,7 +112,8 @@ class RunContext {
   // short: what is read early would be dropped before it is used.
   void ReadAhead(std::span<const schema::RankRow> ranks);
   void DropUnusedTraces();
-  void CountBad(const OpenTrace& open);
+  void CountBad(int64_t rank, const std::map<std::string, BadCounts>& counts);
+  void Capture(const schema::RowLayout& layout, const void* rows, size_t count);
   Status RefusedRows(std::string_view table, int64_t refused) const;
 
   schema::Database& derived_;
@@ -109,8 +125,9 @@ class RunContext {
   int64_t next_issue_ = 1;
   int64_t rows_written_ = 0;
   std::optional<size_t> failed_file_;
-  std::map<int64_t, int64_t> bad_rows_;    // by rank
-  std::map<int64_t, int64_t> bad_values_;  // by rank
+  std::optional<int64_t> only_rank_;
+  schema::Packer* capture_ = nullptr;
+  BadTables bad_;
   std::map<int64_t, int64_t> bad_values_of_passes_;
 };
 
@@ -122,12 +139,16 @@ Status RunContext::Write(std::span<const Row> rows) {
   TUTTI_ASSIGN_OR_RETURN(const int64_t refused, inserter.Insert(rows));
   if (refused > 0) return RefusedRows(Row::kTable, refused);
   rows_written_ += static_cast<int64_t>(rows.size());
+  Capture(schema::LayoutOf<Row>(), rows.data(), rows.size());
   return OkStatus();
 }
 
 template <typename Function>
 Status RunContext::ForEachRank(Function function) {
-  TUTTI_ASSIGN_OR_RETURN(const std::vector<schema::RankRow> ranks, Ranks());
+  TUTTI_ASSIGN_OR_RETURN(std::vector<schema::RankRow> ranks, Ranks());
+  if (only_rank_) {
+    std::erase_if(ranks, [&](const schema::RankRow& rank) { return rank.rank != *only_rank_; });
+  }
   for (size_t i = 0; i < ranks.size(); ++i) {
     const schema::RankRow& rank = ranks[i];
     ReadAhead(std::span(ranks).subspan(i));

@@ -215,7 +215,7 @@ const std::string& RankTrace::Text(int64_t id) const {
 
 bool RankTrace::Align(int64_t& begin_ns, int64_t& end_ns) {
   if (!IsPossible(begin_ns) || !IsPossible(end_ns) || end_ns < begin_ns) {
-    ++bad_rows_;
+    ++counted_->rows;
     return false;
   }
   begin_ns += options_.clock_offset_ns;
@@ -233,14 +233,18 @@ bool RankTrace::Align(int64_t& begin_ns, std::optional<int64_t>& end_ns) {
 bool RankTrace::AlignInside(int64_t& begin_ns, int64_t& end_ns) {
   if (!Align(begin_ns, end_ns)) return false;
   if (begin_ns >= options_.begin_ns && end_ns <= options_.end_ns) return true;
-  ++bad_rows_;
+  ++counted_->rows;
   return false;
 }
 
 template <typename Row, typename Reader>
 Result<std::span<const Row>> RankTrace::Once(Table<Row>& table, Reader reader) {
   if (!table.is_read) {
-    if (const Status status = reader(); !status.ok()) {
+    // Reading one table may read another.
+    BadCounts* const outer = std::exchange(counted_, &bad_[table.name]);
+    const Status status = reader();
+    counted_ = outer;
+    if (!status.ok()) {
       failed_ = true;
       return status;
     }
@@ -353,7 +357,7 @@ Status RankTrace::ReadCopies() {
   };
   TUTTI_RETURN_IF_ERROR(schema::ForEach<CopyColumns>(database_, "", [&](const CopyColumns& row) {
     DeviceEvent event = event_of(row, DeviceEvent::Kind::kMemcpy);
-    bad_values_ += ReplaceUnlessIn(event.bytes, 0, kMostBytes, 0);
+    counted_->values += ReplaceUnlessIn(event.bytes, 0, kMostBytes, 0);
     const CopyKind kind{row.copy_kind, row.source_kind.value_or(""),
                         row.destination_kind.value_or("")};
     const auto [place, is_new] = place_of.emplace(kind, static_cast<int64_t>(copy_kinds_.size()));
@@ -363,7 +367,7 @@ Status RankTrace::ReadCopies() {
   }));
   return schema::ForEach<FillColumns>(database_, "", [&](const FillColumns& row) {
     DeviceEvent event = event_of(row, DeviceEvent::Kind::kMemset);
-    bad_values_ += ReplaceUnlessIn(event.bytes, 0, kMostBytes, 0);
+    counted_->values += ReplaceUnlessIn(event.bytes, 0, kMostBytes, 0);
     AddDeviceEvent(event, row.begin_ns, row.end_ns);
   });
 }
@@ -429,7 +433,7 @@ Status RankTrace::ReadMemoryEvents() {
     MemoryEvent event{row.time_ns,     row.device_type,     row.device_id.value_or(-1),
                       row.delta_bytes, row.allocated_bytes, row.reserved_bytes,
                       row.is_oom != 0, row.address,         row.stack_id};
-    bad_values_ += ReplaceBadValues(event);
+    counted_->values += ReplaceBadValues(event);
     int64_t end_ns = event.time_ns;
     if (Align(event.time_ns, end_ns)) events.push_back(std::move(event));
   }));
@@ -445,7 +449,7 @@ Status RankTrace::ReadCollectives() {
   return schema::ForEach<schema::CollectiveSourceRow>(
       database_, "ORDER BY id", [&](const schema::CollectiveSourceRow& row) {
         CollectiveEvent event{row, Text(row.op_id), Text(row.dtype_id)};
-        bad_values_ += ReplaceBadValues(event.row);
+        counted_->values += ReplaceBadValues(event.row);
         if (row.enqueue_ns && !IsPossible(*row.enqueue_ns)) event.row.enqueue_ns.reset();
         if (event.row.enqueue_ns) *event.row.enqueue_ns += offset_ns;
         if (row.begin_ns) {
@@ -461,7 +465,7 @@ template <typename Row>
 Status RankTrace::ReadSmall(Table<Row>& table) {
   TUTTI_RETURN_IF_ERROR(schema::ForEach<Row>(database_, "", [&](const Row& row) {
     Row aligned = row;
-    bad_values_ += ReplaceBadValues(aligned);
+    counted_->values += ReplaceBadValues(aligned);
     if constexpr (requires { aligned.time_ns; }) {
       int64_t end_ns = aligned.time_ns;
       if (!Align(aligned.time_ns, end_ns)) return;

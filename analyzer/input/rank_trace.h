@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -64,6 +65,12 @@ struct ShapedOp {
   int64_t shapes_id = 0;  // of the trace's strings
 };
 
+// What of a table was left out or taken as unknown.
+struct BadCounts {
+  int64_t rows = 0;
+  int64_t values = 0;
+};
+
 class RankTrace {
  public:
   struct Options {
@@ -115,8 +122,8 @@ class RankTrace {
   Result<std::span<const schema::TraceStatRow>> Stats();
 
   int64_t end_ns() const { return options_.end_ns; }
-  int64_t bad_rows() const { return bad_rows_; }
-  int64_t bad_values() const { return bad_values_; }
+  // Of each table that was read.
+  const std::map<std::string, BadCounts>& bad() const { return bad_; }
   bool failed() const { return failed_; }  // a table could not be read
   size_t resident_bytes() const { return resident_bytes_; }
 
@@ -124,8 +131,9 @@ class RankTrace {
   // A table that is read when it is first asked for.
   template <typename Row>
   struct Table {
+    const char* name;
     bool is_read = false;
-    std::vector<Row> rows;
+    std::vector<Row> rows = {};
   };
 
   RankTrace(schema::Database database, Options options);
@@ -154,31 +162,31 @@ class RankTrace {
   schema::Database database_;
   Options options_;
   std::unordered_map<int64_t, std::string> strings_;
-  int64_t bad_rows_ = 0;
-  int64_t bad_values_ = 0;
+  std::map<std::string, BadCounts> bad_;
+  BadCounts* counted_ = nullptr;  // of the table that is being read
   size_t resident_bytes_ = 0;
   bool failed_ = false;
 
-  Table<OpEvent> ops_;
-  Table<DeviceEvent> device_events_;
+  Table<OpEvent> ops_{"ops"};
+  Table<DeviceEvent> device_events_{"device_events"};
   std::vector<UntimedKernel> untimed_kernels_;  // read with the former
   std::vector<CopyKind> copy_kinds_;            // the same
-  Table<ApiEvent> api_calls_;
-  Table<MemoryEvent> memory_events_;
-  Table<schema::MemorySegmentRow> memory_segments_;
-  Table<schema::MemoryBlockRow> memory_blocks_;
-  Table<CollectiveEvent> collectives_;
-  Table<schema::StepRow> steps_;
-  Table<schema::PhaseRow> phases_;
-  Table<schema::RangeRow> ranges_;
-  Table<schema::DataWaitRow> data_waits_;
-  Table<schema::BatchRow> batches_;
-  Table<schema::SyncRow> syncs_;
-  Table<schema::CommunicatorRow> communicators_;
-  Table<schema::ThreadRow> threads_;
-  Table<schema::StreamRow> streams_;
-  Table<schema::DeviceRow> devices_;
-  Table<schema::TraceStatRow> stats_;
+  Table<ApiEvent> api_calls_{"api_calls"};
+  Table<MemoryEvent> memory_events_{"memory_events"};
+  Table<schema::MemorySegmentRow> memory_segments_{"memory_segments"};
+  Table<schema::MemoryBlockRow> memory_blocks_{"memory_blocks"};
+  Table<CollectiveEvent> collectives_{"collectives"};
+  Table<schema::StepRow> steps_{"steps"};
+  Table<schema::PhaseRow> phases_{"phases"};
+  Table<schema::RangeRow> ranges_{"ranges"};
+  Table<schema::DataWaitRow> data_waits_{"data_waits"};
+  Table<schema::BatchRow> batches_{"batches"};
+  Table<schema::SyncRow> syncs_{"syncs"};
+  Table<schema::CommunicatorRow> communicators_{"communicators"};
+  Table<schema::ThreadRow> threads_{"threads"};
+  Table<schema::StreamRow> streams_{"streams"};
+  Table<schema::DeviceRow> devices_{"devices"};
+  Table<schema::TraceStatRow> stats_{"stats"};
 };
 
 }  // namespace tutti::analyzer

@@ -59,6 +59,6 @@ constexpr PassCheck kChecks[] = {
 }  // namespace
 
 extern const Pass kCallsPass;
-const Pass kCallsPass{"calls", Run, kChecks};
+const Pass kCallsPass{"calls", Run, kChecks, PassScope::kRank};
 
 }  // namespace tutti::analyzer

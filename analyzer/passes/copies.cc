@@ -100,6 +100,6 @@ constexpr PassCheck kChecks[] = {
 }  // namespace
 
 extern const Pass kCopiesPass;
-const Pass kCopiesPass{"copies", Run, kChecks};
+const Pass kCopiesPass{"copies", Run, kChecks, PassScope::kRank};
 
 }  // namespace tutti::analyzer

@@ -192,6 +192,6 @@ constexpr PassCheck kChecks[] = {
 }  // namespace
 
 extern const Pass kDataWaitPass;
-const Pass kDataWaitPass{"data_wait", Run, kChecks};
+const Pass kDataWaitPass{"data_wait", Run, kChecks, PassScope::kRank};
 
 }  // namespace tutti::analyzer

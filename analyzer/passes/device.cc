@@ -240,6 +240,6 @@ constexpr PassCheck kChecks[] = {
 }  // namespace
 
 extern const Pass kDevicePass;
-const Pass kDevicePass{"device", Run, kChecks};
+const Pass kDevicePass{"device", Run, kChecks, PassScope::kRank};
 
 }  // namespace tutti::analyzer

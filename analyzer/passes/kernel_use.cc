@@ -200,6 +200,6 @@ Status Run(RunContext& context) {
 }  // namespace
 
 extern const Pass kKernelUsePass;
-const Pass kKernelUsePass{"kernel_use", Run};
+const Pass kKernelUsePass{"kernel_use", Run, {}, PassScope::kRank};
 
 }  // namespace tutti::analyzer

@@ -134,6 +134,6 @@ constexpr PassCheck kChecks[] = {
 }  // namespace
 
 extern const Pass kKernelsPass;
-const Pass kKernelsPass{"kernels", Run, kChecks};
+const Pass kKernelsPass{"kernels", Run, kChecks, PassScope::kRank};
 
 }  // namespace tutti::analyzer

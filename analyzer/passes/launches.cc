@@ -236,6 +236,6 @@ constexpr PassCheck kChecks[] = {
 }  // namespace
 
 extern const Pass kLaunchesPass;
-const Pass kLaunchesPass{"launches", Run, kChecks};
+const Pass kLaunchesPass{"launches", Run, kChecks, PassScope::kRank};
 
 }  // namespace tutti::analyzer

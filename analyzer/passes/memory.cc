@@ -203,6 +203,6 @@ constexpr PassCheck kChecks[] = {
 }  // namespace
 
 extern const Pass kMemoryPass;
-const Pass kMemoryPass{"memory", Run, kChecks};
+const Pass kMemoryPass{"memory", Run, kChecks, PassScope::kRank};
 
 }  // namespace tutti::analyzer

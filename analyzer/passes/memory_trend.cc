@@ -81,6 +81,6 @@ Status Run(RunContext& context) {
 }  // namespace
 
 extern const Pass kMemoryTrendPass;
-const Pass kMemoryTrendPass{"memory_trend", Run};
+const Pass kMemoryTrendPass{"memory_trend", Run, {}, PassScope::kRank};
 
 }  // namespace tutti::analyzer

@@ -192,6 +192,6 @@ constexpr PassCheck kChecks[] = {
 }  // namespace
 
 extern const Pass kOpStatsPass;
-const Pass kOpStatsPass{"op_stats", Run, kChecks};
+const Pass kOpStatsPass{"op_stats", Run, kChecks, PassScope::kRank};
 
 }  // namespace tutti::analyzer

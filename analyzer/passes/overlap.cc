@@ -103,6 +103,6 @@ constexpr PassCheck kChecks[] = {
 }  // namespace
 
 extern const Pass kOverlapPass;
-const Pass kOverlapPass{"overlap", Run, kChecks};
+const Pass kOverlapPass{"overlap", Run, kChecks, PassScope::kRank};
 
 }  // namespace tutti::analyzer

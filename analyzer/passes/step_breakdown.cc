@@ -71,6 +71,6 @@ constexpr PassCheck kChecks[] = {
 }  // namespace
 
 extern const Pass kStepBreakdownPass;
-const Pass kStepBreakdownPass{"step_breakdown", Run, kChecks};
+const Pass kStepBreakdownPass{"step_breakdown", Run, kChecks, PassScope::kRank};
 
 }  // namespace tutti::analyzer

@@ -54,6 +54,6 @@ Status Run(RunContext& context) {
 }  // namespace
 
 extern const Pass kThroughputPass;
-const Pass kThroughputPass{"throughput", Run};
+const Pass kThroughputPass{"throughput", Run, {}, PassScope::kRank};
 
 }  // namespace tutti::analyzer

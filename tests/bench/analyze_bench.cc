@@ -1,13 +1,15 @@
 // How fast a run is analyzed: a generated recording of a data-parallel CPU training
 // (about a million events on two ranks), loaded and put through all passes.
 //
-//   analyze_bench [EVENTS [RANKS]]
+//   analyze_bench [EVENTS [RANKS [RUN]]]
 //
 // Prints one JSON object: events a second of the whole analysis, time of each pass, peak
-// resident memory of this process, and bytes of the trace.
+// resident memory of this process, and bytes of the trace. With RUN, a folder, the recording is
+// only written there, and its events and bytes are printed.
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -181,19 +183,31 @@ void PrintPasses(const std::string& analysis) {
       }));
 }
 
-int Main(int argc, char** argv) {
-  const int64_t events = argc > 1 ? std::atoll(argv[1]) : 1'000'000;
-  const int64_t ranks = argc > 2 ? std::atoll(argv[2]) : 2;
-  const int64_t per_step = kOpsPerStep + kBuckets + 8 + 3;
-  const int64_t steps = events / (ranks * per_step);
-  const Folder run;
+// Writes the rank files into `folder`; returns their bytes.
+int64_t Generate(const fs::path& folder, int64_t ranks, int64_t steps) {
   int64_t bytes = 0;
   for (int64_t rank = 0; rank < ranks; ++rank) {
     char name[32];
     std::snprintf(name, sizeof(name), "rank-%05lld.sqlite", static_cast<long long>(rank));
-    RankGenerator((run.path / name).string(), rank, ranks).Write(steps);
-    bytes += static_cast<int64_t>(fs::file_size(run.path / name));
+    RankGenerator((folder / name).string(), rank, ranks).Write(steps);
+    bytes += static_cast<int64_t>(fs::file_size(folder / name));
   }
+  return bytes;
+}
+
+int Main(int argc, char** argv) {
+  const int64_t events = argc > 1 ? std::atoll(argv[1]) : 1'000'000;
+  const int64_t ranks = argc > 2 ? std::atoll(argv[2]) : 2;
+  const int64_t per_step = kOpsPerStep + kBuckets + 8 + 3;
+  const int64_t steps = std::max<int64_t>(events / (ranks * per_step), 1);
+  if (argc > 3) {
+    const int64_t bytes = Generate(argv[3], ranks, steps);
+    std::printf("{\"events\": %lld, \"trace_bytes\": %lld}\n",
+                static_cast<long long>(ranks * steps * per_step), static_cast<long long>(bytes));
+    return 0;
+  }
+  const Folder run;
+  const int64_t bytes = Generate(run.path, ranks, steps);
   const int64_t before = PeakResidentBytes();
   const auto begin = std::chrono::steady_clock::now();
   const Result<analyzer::Analysis> analysis = analyzer::Analyze(run.path.string(), {});

@@ -3,6 +3,7 @@
 #   tutti        the command and manual pages
 #   tracer       the library that the command preloads (found by its place beside the command)
 #                and the header for programs that mark their steps
+#   mpi          the analysis by several processes, linked with the MPI of this machine
 #   viewer       the timeline, which the command loads; without it `tutti view` says so
 #   dev          the library that reads runs, for find_package(tutti)
 #   libraries    what the command needs that not every system has; only if asked for by name
@@ -23,6 +24,10 @@ if(TARGET tutti)
       DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section} COMPONENT tutti
       FILES_MATCHING PATTERN "*.${section}")
   endforeach()
+endif()
+if(TARGET tutti-analyze-mpi)
+  install(TARGETS tutti-analyze-mpi
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT mpi)
 endif()
 if(TARGET tutti_tracer)
   # Not CMAKE_INSTALL_LIBDIR, which differs between systems: the command looks in ../lib/tutti.
@@ -55,7 +60,7 @@ install(FILES ${PROJECT_BINARY_DIR}/tuttiConfig.cmake
 
 # Each package says under which terms it may be used. Terms of libraries that are compiled in (of
 # headers alone, or static) are those of the systems' own packages of them.
-foreach(component IN ITEMS tutti tracer viewer dev)
+foreach(component IN ITEMS tutti tracer mpi viewer dev)
   string(REGEX REPLACE "^tutti-tutti$" "tutti" package tutti-${component})
   set(folder ${CMAKE_INSTALL_DATAROOTDIR}/doc/${package})
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${folder} RENAME copyright

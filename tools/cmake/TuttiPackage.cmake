@@ -15,10 +15,14 @@ set(CPACK_COMPONENTS_ALL tutti tracer dev)
 if(TARGET tutti_viewer)
   list(APPEND CPACK_COMPONENTS_ALL viewer)
 endif()
+if(TARGET tutti-analyze-mpi)
+  list(APPEND CPACK_COMPONENTS_ALL mpi)
+endif()
 set(CPACK_COMPONENT_TUTTI_DESCRIPTION
   "Record distributed training jobs, and report where the time of their steps goes")
 set(CPACK_COMPONENT_TRACER_DESCRIPTION
   "What Tutti loads into the ranks of a training job, and a header for marking steps")
+set(CPACK_COMPONENT_MPI_DESCRIPTION "Analyze Tutti's recordings with many processes (Open MPI)")
 set(CPACK_COMPONENT_VIEWER_DESCRIPTION "Tutti's timeline of all ranks")
 set(CPACK_COMPONENT_DEV_DESCRIPTION "Library that reads what Tutti recorded")
 
@@ -28,6 +32,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_TUTTI_PACKAGE_NAME tutti)
 set(CPACK_DEBIAN_TRACER_PACKAGE_NAME tutti-tracer)
+set(CPACK_DEBIAN_MPI_PACKAGE_NAME tutti-mpi)
 set(CPACK_DEBIAN_VIEWER_PACKAGE_NAME tutti-viewer)
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME tutti-dev)
 # The command and what it loads are of one version: they talk to each other.

@@ -4,7 +4,7 @@
 A page's options stand between two comments and are made from --help, the tables of tutti-schema(5)
 from `tutti schema --json`; the rest of a page is written by hand. Without --write, says which pages
 are not up to date and exits 1; with it, makes them so, and starts a page for each verb that has
-none.
+none. A program that may be missing beside TUTTI then keeps its page.
 """
 import json
 import os
@@ -18,6 +18,7 @@ BEGIN = '.\\" Options, made from --help by tools/docs/man_pages.py.'
 END = '.\\" End of what is made from --help.'
 SCHEMA_BEGIN = '.\\" Tables, made from tutti schema --json by tools/docs/man_pages.py.'
 SCHEMA_END = '.\\" End of what is made from tutti schema --json.'
+BESIDE = {"tutti-analyze-mpi": "run all passes over a run with several MPI processes"}
 DESCRIPTION_COLUMN = 30  # where --help's descriptions begin
 
 
@@ -123,15 +124,24 @@ def replaced(page, begin, made, end):
 
 def expected_pages(tutti):
     """{path: (text now or None, text as it should be)}"""
-    wanted = {"tutti": ((), "where the time of each training step goes", "tutti VERB [OPTIONS]")}
+    wanted = {"tutti": ([tutti], "where the time of each training step goes",
+                        "tutti VERB [OPTIONS]")}
     for verb, summary in verbs(tutti).items():
-        wanted["-".join(["tutti", *verb])] = (verb, summary, f"tutti {' '.join(verb)} [OPTIONS]")
+        wanted["-".join(["tutti", *verb])] = ([tutti, *verb], summary,
+                                              f"tutti {' '.join(verb)} [OPTIONS]")
     pages = {}
-    for name, (verb, summary, usage) in wanted.items():
+    for name, summary in BESIDE.items():
+        program = pathlib.Path(tutti).with_name(name)
+        if program.exists():
+            wanted[name] = ([program], summary, f"mpirun {name} [OPTIONS] RUN")
+        else:
+            path = FOLDER / f"{name}.1"
+            pages[path] = (path.read_text(),) * 2
+    for name, (command, summary, usage) in wanted.items():
         path = FOLDER / f"{name}.1"
         now = path.read_text() if path.exists() else None
         pages[path] = (now, replaced(now or skeleton(name, summary, usage),
-                                     BEGIN, options(tutti, *verb), END))
+                                     BEGIN, options(*command), END))
     schema = FOLDER / "tutti-schema.5"
     now = schema.read_text()
     pages[schema] = (now, replaced(now, SCHEMA_BEGIN, tables(tutti), SCHEMA_END))

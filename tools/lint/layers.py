@@ -46,6 +46,7 @@ FACADES = {
     "analyzer": "analyzer/analyze.h",
     "analyzer/compare": "analyzer/compare/compare.h",
     "analyzer/history": "analyzer/history/history.h",
+    "analyzer/mpi": "analyzer/mpi/analyze_mpi.h",
     "analyzer/replay": "analyzer/replay/whatif.h",
     "exporter": "exporter/exporter.h",
     "viewer": "viewer/viewer.h",
@@ -62,6 +63,7 @@ VENDORS = {
     r"nvtx3/|nvToolsExt": ("tracer/sources/nvtx", "tracer/annotate"),
     r"(torch|ATen|c10)/": ("tracer/sources/torch", "workloads"),
     r"gloo/": ("workloads",),
+    r"mpi\.h": ("analyzer/mpi",),
     r"sqlite3": ("schema",),
     r"imgui|implot|GLFW/": ("viewer",),
 }

@@ -9,7 +9,8 @@ most_kib=$((60 * 1024))
 
 rm -rf "$folder"
 cmake --install "$build" --prefix "$folder" --strip > /dev/null
-rm -rf "$folder/share" "$folder/include" "$folder"/lib/tutti/libtutti_viewer*
+rm -rf "$folder/share" "$folder/include" "$folder"/lib/tutti/libtutti_viewer* \
+  "$folder/bin/tutti-analyze-mpi"
 
 # What the command needs beyond what every system has, beside the tracer, where it looks.
 cmake --install "$build" --prefix "$folder" --component libraries > /dev/null
