@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/text.h"
+#include "schema/field_of.h"
 #include "schema/sqlite_error.h"
 
 namespace tutti::schema {
@@ -51,15 +52,6 @@ void ReturnValue(sqlite3_context* context, const Value& value) {
     const std::string& bytes = std::get<Blob>(value).bytes;
     sqlite3_result_blob64(context, bytes.data(), bytes.size(), SQLITE_STATIC);
   }
-}
-
-// The field as a T, or null where it is an empty std::optional<T>.
-template <typename T>
-const T* FieldOf(const ColumnBinding& column, const std::byte* row) {
-  const void* field = row + column.offset;
-  if (!column.nullable) return static_cast<const T*>(field);
-  const auto* optional = static_cast<const std::optional<T>*>(field);
-  return optional->has_value() ? &**optional : nullptr;
 }
 
 int Connect(sqlite3* database, void* source, int, const char* const*, sqlite3_vtab** result,

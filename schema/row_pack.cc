@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "common/text.h"
+#include "schema/field_of.h"
 #include "schema/sqlite_error.h"
 
 namespace tutti::schema {
@@ -18,14 +19,6 @@ constexpr char kInteger = 'i';
 constexpr char kReal = 'r';
 constexpr char kText = 't';
 constexpr char kBlob = 'b';
-
-template <typename T>
-const T* FieldOf(const ColumnBinding& column, const std::byte* row) {
-  const void* field = row + column.offset;
-  if (!column.nullable) return static_cast<const T*>(field);
-  const auto* optional = static_cast<const std::optional<T>*>(field);
-  return optional->has_value() ? &**optional : nullptr;
-}
 
 void AppendNumber(std::string& bytes, int64_t number) {
   bytes.append(reinterpret_cast<const char*>(&number), sizeof(number));

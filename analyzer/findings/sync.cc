@@ -35,10 +35,7 @@ Status AddRank(RunContext& context, const schema::RankRow& rank, RankTrace& trac
                AfterSyncs& after_ns) {
   TUTTI_ASSIGN_OR_RETURN(const auto windows, context.Read<schema::StepWindowRow>(
                                                  "WHERE rank = ?1 ORDER BY step", rank.rank));
-  TUTTI_ASSIGN_OR_RETURN(const auto lanes,
-                         context.Read<schema::LaneRow>("WHERE rank = ?1", rank.rank));
-  TUTTI_ASSIGN_OR_RETURN(const std::vector<MatchedCall> calls, ReadMatchedCalls(context, rank));
-  TUTTI_ASSIGN_OR_RETURN(const RankActivity activity, ReadActivity(rank, trace, lanes, calls));
+  TUTTI_ASSIGN_OR_RETURN(const RankActivity activity, ReadMatchedActivity(context, rank, trace));
   const StepIndex steps(windows);
   const std::vector<int64_t> totals_ns = TotalPerWindow(AfterSync(activity.sets), steps.windows());
   for (size_t i = 0; i < totals_ns.size(); ++i) {

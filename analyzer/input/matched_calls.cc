@@ -28,4 +28,12 @@ Result<std::vector<MatchedCall>> ReadMatchedCalls(RunContext& context,
   }
 }
 
+Result<RankActivity> ReadMatchedActivity(RunContext& context, const schema::RankRow& rank,
+                                         RankTrace& trace) {
+  TUTTI_ASSIGN_OR_RETURN(const auto lanes,
+                         context.Read<schema::LaneRow>("WHERE rank = ?1", rank.rank));
+  TUTTI_ASSIGN_OR_RETURN(const std::vector<MatchedCall> calls, ReadMatchedCalls(context, rank));
+  return ReadActivity(rank, trace, lanes, calls);
+}
+
 }  // namespace tutti::analyzer

@@ -61,10 +61,7 @@ Status OverlapOfRank(RunContext& context, const schema::RankRow& rank, RankTrace
                      const Common& common) {
   TUTTI_ASSIGN_OR_RETURN(const auto windows, context.Read<schema::StepWindowRow>(
                                                  "WHERE rank = ?1 ORDER BY step", rank.rank));
-  TUTTI_ASSIGN_OR_RETURN(const auto lanes,
-                         context.Read<schema::LaneRow>("WHERE rank = ?1", rank.rank));
-  TUTTI_ASSIGN_OR_RETURN(const std::vector<MatchedCall> calls, ReadMatchedCalls(context, rank));
-  TUTTI_ASSIGN_OR_RETURN(const RankActivity activity, ReadActivity(rank, trace, lanes, calls));
+  TUTTI_ASSIGN_OR_RETURN(const RankActivity activity, ReadMatchedActivity(context, rank, trace));
 
   const StepIndex steps(windows);
   const std::vector<int64_t> comm = TotalPerWindow(activity.comm, steps.windows());

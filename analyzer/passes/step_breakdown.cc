@@ -30,10 +30,7 @@ schema::StepBreakdownRow ToRow(int64_t rank, int64_t step, const Breakdown& part
 Status BreakDownRank(RunContext& context, const schema::RankRow& rank, RankTrace& trace) {
   TUTTI_ASSIGN_OR_RETURN(const auto windows, context.Read<schema::StepWindowRow>(
                                                  "WHERE rank = ?1 ORDER BY step", rank.rank));
-  TUTTI_ASSIGN_OR_RETURN(const auto lanes,
-                         context.Read<schema::LaneRow>("WHERE rank = ?1", rank.rank));
-  TUTTI_ASSIGN_OR_RETURN(const std::vector<MatchedCall> calls, ReadMatchedCalls(context, rank));
-  TUTTI_ASSIGN_OR_RETURN(const RankActivity activity, ReadActivity(rank, trace, lanes, calls));
+  TUTTI_ASSIGN_OR_RETURN(const RankActivity activity, ReadMatchedActivity(context, rank, trace));
 
   const StepIndex steps(windows);
   const std::vector<Breakdown> parts = BreakDown(activity.sets, steps.windows());
