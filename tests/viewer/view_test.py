@@ -19,7 +19,7 @@ import unittest
 
 from picture import Picture
 
-TUTTI = os.environ["TUTTI_COMMAND"]
+TUTTI = os.path.abspath(os.environ["TUTTI_COMMAND"])
 SKIPPED = 77  # to ctest
 
 
@@ -62,7 +62,8 @@ class Case(unittest.TestCase):
 
     def tutti(self, *words, code=0):
         command = [TUTTI, *map(str, words)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120,
+                              cwd=self.folder)
         if "no OpenGL" in done.stderr or "no display without" in done.stderr:
             self.skipTest(done.stderr.strip())
         self.assertEqual(done.returncode, code, done.stderr)
@@ -155,6 +156,15 @@ class Offscreen(Case):
         script.write_text("command critical-path\ncommand what-if\n")
         text = self.view("--script", script, "--dump-scene", "-").stdout
         self.assertIn("path [", text)
+
+    def test_a_command_keeps_the_picture(self):
+        script = self.folder / "script"
+        script.write_text("command save-picture\ntheme light\ncommand save-picture\n")
+        self.view("--script", script, "--size", "640x400")
+        dark = Picture(self.folder / "tutti-run.png")
+        light = Picture(self.folder / "tutti-run-2.png")
+        self.assertEqual((dark.width, dark.height), (640, 400))
+        self.assertGreater(dark.share_unlike(light), 0.5)
 
     def test_options_that_need_each_other(self):
         self.tutti("view", self.run_path, "--png", "a.png", code=2)
@@ -271,7 +281,8 @@ class Window(Case):
 
     def test_keys_resizing_and_closing(self):
         viewer = subprocess.Popen([TUTTI, "view", str(self.run_path), "--size", "1000x700"],
-                                  env=self.environment, stderr=subprocess.DEVNULL)
+                                  env=self.environment, stderr=subprocess.DEVNULL,
+                                  cwd=self.folder)
         self.addCleanup(viewer.kill)
         window = ""
 
@@ -296,6 +307,11 @@ class Window(Case):
         self.wait_for("light again", lambda: self.brightness() > dark + 60)
         self.xdotool("mousemove", 500, 300, "mousedown", 1, "mousemove", 700, 300, "mouseup", 1)
         self.xdotool("key", "Return")
+        self.xdotool("key", "ctrl+s")
+        kept = self.folder / "tutti-run.png"
+        self.wait_for("a picture file", kept.exists)
+        self.wait_for("all of it", lambda: kept.read_bytes().endswith(b"IEND\xaeB`\x82"))
+        self.assertEqual((Picture(kept).width, Picture(kept).height), (1200, 760))
         self.assertIsNone(viewer.poll())
         self.xdotool("windowclose", window)
         viewer.send_signal(signal.SIGTERM)

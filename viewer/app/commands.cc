@@ -67,6 +67,7 @@ void Escape(State& state) {
     return;
   }
   state.message.clear();
+  state.note.clear();
   state.Deselect();
 }
 
@@ -164,6 +165,8 @@ constexpr std::array kCommands =
         Command{"memory", "What memory is held by at the pointer", "Window", "U", &LookAtMemory},
         Command{"notes", "Marks and named views", "Window", "V",
                 [](S s, P) { s.Raise(Panel::kNotes); }},
+        Command{"save-picture", "Keep what is to be seen as a picture (PNG)", "Window", "Ctrl+S",
+                [](S s, P) { s.wants_picture = true; }},
         Command{"palette", "Command palette", "Window", "Ctrl+Shift+P",
                 [](S s, P) { Toggle(s, Panel::kPalette); }},
         Command{"help", "Keys", "Window", "? F1", [](S s, P) { Toggle(s, Panel::kHelp); }},

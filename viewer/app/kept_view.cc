@@ -29,7 +29,10 @@ void AddLine(const char* choice, const std::string& key, std::string* text) {
 
 void AddRows(const RowChoices& rows, std::string* text) {
   for (const std::string& key : rows.flipped) AddLine("flipped", key, text);
-  for (const std::string& key : rows.deep) AddLine("deep", key, text);
+  for (const auto& [key, levels] : rows.levels) {
+    const std::string choice = "levels\t" + std::to_string(levels);
+    AddLine(levels == kAllLevels ? "deep" : choice.c_str(), key, text);
+  }
   for (const std::string& key : rows.hidden) AddLine("hidden", key, text);
   for (const std::string& key : rows.pinned) {
     if (!rows.badges.contains(key)) AddLine("pinned", key, text);
@@ -41,9 +44,27 @@ void AddRows(const RowChoices& rows, std::string* text) {
   }
 }
 
+// Takes the number at the begin of `text` and the tab behind it, if it has one.
+template <typename Number>
+std::optional<Number> TakeNumber(std::string_view* text) {
+  Number number = 0;
+  const char* end = text->data() + text->size();
+  const auto [rest, error] = std::from_chars(text->data(), end, number);
+  if (error != std::errc() || (rest != end && *rest != '\t')) return std::nullopt;
+  text->remove_prefix(static_cast<size_t>(rest - text->data()) + (rest != end ? 1 : 0));
+  return number;
+}
+
+// "LEVELS\tKEY"
+void AddLevels(std::string_view line, RowChoices* rows) {
+  const auto levels = TakeNumber<uint32_t>(&line);
+  if (levels.value_or(0) > 0 && !line.empty()) rows->levels[std::string(line)] = *levels;
+}
+
 void AddRowChoice(std::string_view choice, const std::string& key, RowChoices* rows) {
   if (choice == "flipped") rows->flipped.insert(key);
-  if (choice == "deep") rows->deep.insert(key);
+  if (choice == "deep") rows->levels[key] = kAllLevels;
+  if (choice == "levels") AddLevels(key, rows);
   if (choice == "hidden") rows->hidden.insert(key);
   if (choice == "pinned") rows->pinned.push_back(key);
   if (choice == "moved") {
@@ -58,17 +79,6 @@ std::string OneLine(std::string text) {
     if (c == '\t' || c == '\n' || c == '\r') c = ' ';
   }
   return text;
-}
-
-// Takes the number at the begin of `text` and the tab behind it, if it has one.
-template <typename Number>
-std::optional<Number> TakeNumber(std::string_view* text) {
-  Number number = 0;
-  const char* end = text->data() + text->size();
-  const auto [rest, error] = std::from_chars(text->data(), end, number);
-  if (error != std::errc() || (rest != end && *rest != '\t')) return std::nullopt;
-  text->remove_prefix(static_cast<size_t>(rest - text->data()) + (rest != end ? 1 : 0));
-  return number;
 }
 
 void AddMark(std::string_view line, KeptView* kept) {

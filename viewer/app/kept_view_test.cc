@@ -30,6 +30,8 @@ TEST(KeptView, BringsRowsAndMarksBackInAnotherSession) {
     state.TogglePin("r1");
     state.Hide("r0/gpu0");
     state.ToggleOpen("r1");
+    state.ToggleDeep("r1/3.0.7");
+    state.ShowLevels("r0/3.0.7", 1);
     state.ToggleMark(50);
     rows = KeysOf(state.tree().rows);
     ASSERT_TRUE(WriteKeptView(state.Kept(), path).ok());
@@ -39,6 +41,8 @@ TEST(KeptView, BringsRowsAndMarksBackInAnotherSession) {
   state.Restore(ReadKeptView(path));
   EXPECT_EQ(KeysOf(state.tree().rows), rows);
   EXPECT_EQ(KeysOf(state.tree().pinned), (std::vector<std::string>{"r1"}));
+  EXPECT_EQ(state.choices().levels,
+            (std::map<std::string, uint32_t>{{"r0/3.0.7", 1}, {"r1/3.0.7", kAllLevels}}));
   EXPECT_EQ(state.marks, (std::vector<Mark>{{50, ""}}));
 }
 
@@ -92,7 +96,8 @@ TEST(KeptView, IsEmptyWithoutAFileAndMakesNone) {
 
 TEST(KeptView, PassesOverWhatMeansNothing) {
   const KeptView kept = ParseKeptView(
-      "pinned\tr0\nflies\tr1\nmark\tsoon\nmark\t7\nmoved\tr1\n\nhidden\n\t\nmoved\tr1\t\n"
+      "pinned\tr0\nflies\tr1\nlevels\t0\tr0\nlevels\tr0\nlevels\t3\nmark\tsoon\nmark\t7\nmoved\tr1"
+      "\n\nhidden\n\t\nmoved\tr1\t\n"
       "view\t9\t3\t0\tbackward\nview\t1\t2\t0\nview\t1\n");
   EXPECT_EQ(TextOf(kept), "pinned\tr0\nmoved\tr1\t\nmark\t7\n");
   // A key that would end its line is not kept.

@@ -1,6 +1,7 @@
 #include "viewer/app/state.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "viewer/model/clocks.h"
@@ -174,6 +175,12 @@ void State::ScrollTo(float y) {
   scene_is_stale_ = true;
 }
 
+void State::ScrollPinnedTo(float y) {
+  y = std::clamp(y, 0.0F, scene().pinned_total - scene().pinned_height);
+  scene_is_stale_ = scene_is_stale_ || y != pinned_scroll_;
+  pinned_scroll_ = y;
+}
+
 bool State::Undo() {
   if (undo_.empty()) return false;
   redo_.push_back({{Goal().begin_ns, Goal().end_ns}, scroll_y_});
@@ -195,6 +202,7 @@ const RowTree& State::tree() {
     tree_ = BuildRows(summary(), ranks_, choices_);
     tree_is_stale_ = false;
     scene_is_stale_ = true;
+    rows_changed_ = true;
   }
   return tree_;
 }
@@ -202,7 +210,14 @@ const RowTree& State::tree() {
 const Scene& State::scene() {
   const RowTree& rows = tree();
   if (scene_is_stale_) {
-    scene_ = BuildScene(summary(), ranks_, rows, {viewport_, scroll_y_, height_px_});
+    std::vector<SceneRow> built;
+    if (!rows_changed_ && scene_.viewport == viewport_) {
+      built = std::move(scene_.rows);
+      std::move(scene_.pinned.begin(), scene_.pinned.end(), std::back_inserter(built));
+    }
+    rows_changed_ = false;
+    scene_ = BuildScene(summary(), ranks_, rows, {viewport_, scroll_y_, height_px_, pinned_scroll_},
+                        std::move(built));
     if (shows_path_ && !shows_own_clocks_) {
       scene_.path = MarkPath(path_, summary(), ranks_, session_->names(), scene_);
     }

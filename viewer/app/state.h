@@ -100,6 +100,7 @@ class State {
   void DragBy(double pixels);  // the same below the pointer: never glides
   void ScrollTo(float y);
   float scroll_y() const { return scroll_y_; }
+  void ScrollPinnedTo(float y);  // the pinned rows, where they are too many to be seen at once
   bool Undo();
   bool Redo();
   // Whether views glide to where they were sent; what a script or test asks for is there at once.
@@ -116,7 +117,8 @@ class State {
   // --- Choices.
   const RowChoices& choices() const { return choices_; }
   void ToggleOpen(const std::string& row_key);
-  void ToggleDeep(const std::string& row_key);
+  void ToggleDeep(const std::string& row_key);  // all levels, or the first
+  void ShowLevels(const std::string& row_key, uint32_t levels);
   void TogglePin(const std::string& row_key);
   // The slowest rank, one as usual and the fastest above the others; again, not any more.
   void TogglePinnedStragglers();
@@ -225,6 +227,8 @@ class State {
   }
   std::optional<Panel> raised;        // until the interface has done so
   std::string message;                // last thing that went wrong, "" none
+  std::string note;                   // last thing that was done and can't be seen, "" none
+  bool wants_picture = false;         // the next frame is to be kept as a picture
   std::optional<int64_t> collective;  // id of the one that the collective panel shows
   size_t finding = SIZE_MAX;          // the one that was gone to last
 
@@ -257,6 +261,7 @@ class State {
   Viewport glide_from_;
   double glide_s_ = 0;  // since it began
   float scroll_y_ = 0;
+  float pinned_scroll_ = 0;
   float height_px_ = 600;
   bool was_moved_ = false;  // until then the whole run is shown
   std::vector<Place> undo_;
@@ -267,6 +272,7 @@ class State {
   size_t folding_ = 0;                      // 0: by host; else that kind, from 1
   bool tree_is_stale_ = true;
   bool scene_is_stale_ = true;
+  bool rows_changed_ = true;  // since the scene was made
   RowTree tree_;
   Scene scene_;
   int scenes_built_ = 0;

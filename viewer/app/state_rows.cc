@@ -12,7 +12,16 @@ void State::ToggleOpen(const std::string& row_key) {
 }
 
 void State::ToggleDeep(const std::string& row_key) {
-  if (choices_.deep.erase(row_key) == 0) choices_.deep.insert(row_key);
+  if (LevelsOf(choices_, row_key) == kAllLevels) {
+    choices_.levels.erase(row_key);
+  } else {
+    choices_.levels[row_key] = kAllLevels;
+  }
+  InvalidateRows();
+}
+
+void State::ShowLevels(const std::string& row_key, uint32_t levels) {
+  choices_.levels[row_key] = std::max(1U, levels);
   InvalidateRows();
 }
 

@@ -5,23 +5,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <cstdio>
 
 #include "viewer/draw/panels.h"
 #include "viewer/draw/widgets.h"
 #include "viewer/scene/format.h"
+#include "viewer/scene/row_filter.h"
 
 namespace tutti::viewer {
 namespace {
-
-bool ContainsIgnoringCase(std::string_view text, std::string_view part) {
-  const auto same = [](unsigned char a, unsigned char b) {
-    return std::tolower(a) == std::tolower(b);
-  };
-  return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
-}
 
 int64_t MeanOf(const GroupTotal& total) {
   return total.total_ns / std::max<int64_t>(1, total.count);

@@ -4,47 +4,30 @@
 #include <imgui_stdlib.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdio>
 
 #include "viewer/draw/tooltip.h"
 #include "viewer/draw/widgets.h"
 #include "viewer/scene/format.h"
+#include "viewer/scene/row_filter.h"
 
 namespace tutti::viewer {
 namespace {
-
-std::string Percent(double share) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f %%", share * 100);
-  return text.data();
-}
-
-// What its removal saves, as the report tells it: as replayed, else the bound.
-std::string CostOf(const schema::FindingRow& row) {
-  if (!row.cost_ns) return "";
-  const int64_t saved_ns = row.replayed_ns.value_or(*row.cost_ns);
-  std::string text = "  " + FormatNs(saved_ns) + " a step";
-  if (row.share && *row.cost_ns > 0) {
-    text += "  " +
-            Percent(*row.share * static_cast<double>(saved_ns) / static_cast<double>(*row.cost_ns));
-  }
-  return text;
-}
 
 void DrawFinding(DrawContext& context, size_t index) {
   State& state = context.state;
   const Finding& finding = state.summary().findings[index];
   ImGui::PushID(static_cast<int>(index));
   const bool is_current = state.finding == index;
-  const std::string cost = CostOf(finding.row);
-  const std::string head = finding.row.kind + cost;
-  const bool fits = ImGui::CalcTextSize(head.c_str()).x <= ImGui::GetContentRegionAvail().x;
-  if (ImGui::Selectable((fits ? head : finding.row.kind).c_str(), is_current)) {
-    state.GoToFinding(index, 0);
+  if (ImGui::Selectable(finding.row.kind.c_str(), is_current)) state.GoToFinding(index, 0);
+  ImGui::SetItemTooltip("%s", "to where it is seen; Backspace leads back");
+  if (finding.row.cost_ns) {
+    ImGui::TextWrapped("%s", FormatSaving(*finding.row.cost_ns, finding.row.share.value_or(0),
+                                          finding.row.replayed_ns)
+                                 .c_str());
+    ImGui::SetItemTooltip("%s",
+                          "saves: by a replay of the run without its cause\n"
+                          "at most, up to: if all of the time that it is seen in were saved");
   }
-  if (!fits) ImGui::TextWrapped("%s", cost.c_str() + 2);
   DimWrapped(context, finding.row.title);
   if (is_current) {
     ImGui::TextWrapped("%s", finding.row.advice.c_str());
@@ -127,17 +110,22 @@ void DrawFindings(DrawContext& context) {
   }
   std::string filter = state.choices().filter;
   if (ImGui::InputTextWithHint("##filter", "filter rows (Ctrl+P)", &filter)) state.Filter(filter);
+  ImGui::SetItemTooltip("part of a row's name; ranks:0-3,8; category:copy");
   ImGui::SeparatorText("findings");
   if (summary.findings.empty()) Dim(context, "none");
   for (size_t i = 0; i < summary.findings.size(); ++i) DrawFinding(context, i);
   ImGui::SeparatorText("limits of the data");
   if (summary.issues.empty()) Dim(context, "nothing was lost");
   DrawIssues(context);
-  ImGui::SeparatorText("colours");
+  ImGui::SeparatorText("colours: a click filters");
   for (size_t i = 0; i < kCategories; ++i) {
     const auto category = static_cast<Category>(i);
     Chip(category);
-    Text(std::string(CategoryName(category)));
+    const std::string wanted = FilterFor(category);
+    const bool is_wanted = filter == wanted;
+    if (ImGui::Selectable(std::string(CategoryName(category)).c_str(), is_wanted)) {
+      state.Filter(is_wanted ? "" : wanted);
+    }
   }
 }
 

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "viewer/draw/painter.h"
-#include "viewer/draw/tooltip.h"
 
 namespace tutti::viewer {
 namespace {
@@ -16,6 +15,7 @@ constexpr float kWheelScroll = 60;
 constexpr double kWheelPan = 0.08;   // of the width
 constexpr float kClickSlack = 4;     // pixels that a click may move
 constexpr double kSnapDistance = 6;  // pixels to the edge of an event
+constexpr float kEdge = 4;           // height of a row's lower edge, to be dragged
 
 TimelineLayout LayoutOf(const DrawContext& context, float header_width) {
   TimelineLayout layout;
@@ -71,6 +71,12 @@ bool IsMemory(const State& state, const SceneRow* row) {
          state.ranks()[row->row.rank]->tracks[row->row.track].kind == TrackKind::kMemory;
 }
 
+// Whether the pointer is on the lower edge of a row whose levels can be shown or not.
+bool IsOnLowerEdge(const SceneRow* row, float y) {
+  return row != nullptr && row->row.is_open && row->row.lanes > 1 &&
+         y > row->y + row->row.height - kEdge;
+}
+
 // Where the pointer is in time: at the edge of the event below it, if it is near one.
 int64_t TimeAtPointer(const DrawContext& context, const Hit& hit) {
   const Viewport& viewport = context.state.viewport();
@@ -87,17 +93,37 @@ int64_t TimeAtPointer(const DrawContext& context, const Hit& hit) {
 
 }  // namespace
 
+// A drag of a row's lower edge shows as many of its levels. Whether there is one.
+bool Timeline::HandleResizing(DrawContext& context, const Hit& hit, float y, bool is_moving) {
+  if (ImGui::IsItemActivated()) {
+    const bool begins = IsOnLowerEdge(hit.row, y);
+    resized_row_ = begins ? hit.row->row.key : "";
+    resized_top_ = begins ? hit.row->y : 0;
+  }
+  const bool is_active = ImGui::IsItemActive() || ImGui::IsItemDeactivated();
+  const bool is_resizing = is_active && !resized_row_.empty();
+  if (is_resizing || (ImGui::IsItemHovered() && IsOnLowerEdge(hit.row, y))) {
+    ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
+  }
+  if (is_resizing && is_moving) {
+    const float levels = std::max(1.0F, std::round((y - resized_top_) / kLaneHeight));
+    context.state.ShowLevels(resized_row_, static_cast<uint32_t>(levels));
+  }
+  return is_resizing;
+}
+
 // A click opens or closes a row; a drag moves it among those of its parent.
 void Timeline::HandleHeaders(DrawContext& context, const TimelineLayout& layout) {
   State& state = context.state;
   ImGui::SetCursorScreenPos({layout.origin.x, layout.RowsY()});
   ImGui::InvisibleButton("headers", {std::max(8.0F, layout.header_width - 6), layout.height});
-  const Hit hit =
-      HitTest(state.scene(), 0, (ImGui::GetMousePos().y - layout.RowsY()) / layout.scale);
+  const float y = (ImGui::GetMousePos().y - layout.RowsY()) / layout.scale;
+  const Hit hit = HitTest(state.scene(), 0, y);
   drop_before_.reset();
-  if (ImGui::IsItemActivated()) moved_row_ = hit.row == nullptr ? "" : hit.row->row.key;
   const bool is_moving =
       std::abs(ImGui::GetMouseDragDelta(ImGuiMouseButton_Left, 0).y) > kClickSlack;
+  if (HandleResizing(context, hit, y, is_moving)) return;
+  if (ImGui::IsItemActivated()) moved_row_ = hit.row == nullptr ? "" : hit.row->row.key;
   if (ImGui::IsItemActive() && is_moving && !moved_row_.empty()) {
     drop_before_ = DropBefore(state.tree(), moved_row_, hit.row);
     has_moved_row_ = true;
@@ -195,9 +221,10 @@ void Timeline::Draw(DrawContext& context) {
   PaintOverlays(context, layout, list);
   PaintHeaders(context, layout, list);
   PaintDrop(context, layout, list);
-  if (hit.mark != nullptr && drag_ == Drag::kNone && !ImGui::IsPopupOpen("row menu")) {
-    DrawEventTooltip(context, hit);
-  } else if (hit.row != nullptr && hit.row->row.kind == RowKind::kSeries && drag_ == Drag::kNone) {
+  const bool has_tooltip = drag_ == Drag::kNone && !ImGui::IsPopupOpen("row menu");
+  tooltip_.Draw(context, has_tooltip ? hit : Hit{});
+  if (has_tooltip && !tooltip_.is_held() && hit.row != nullptr &&
+      hit.row->row.kind == RowKind::kSeries) {
     DrawSeriesTooltip(context, *hit.row);
   }
 }
@@ -272,6 +299,8 @@ void Timeline::HandleWheel(DrawContext& context) {
                  std::pow(kWheelZoom, finely * io.MouseWheel));
   } else if (io.MouseWheelH != 0) {
     state.PanBy(-static_cast<double>(io.MouseWheelH) * kWheelPan * state.viewport().width_px);
+  } else if (context.pointer.y < state.scene().pinned_height && HidesPinned(state.scene())) {
+    state.ScrollPinnedTo(state.scene().pinned_scroll - io.MouseWheel * kWheelScroll);
   } else {
     state.ScrollTo(state.scroll_y() - io.MouseWheel * kWheelScroll);
   }

@@ -5,6 +5,7 @@
 
 #include "viewer/draw/context.h"
 #include "viewer/draw/painter.h"
+#include "viewer/draw/tooltip.h"
 
 namespace tutti::viewer {
 
@@ -23,6 +24,7 @@ class Timeline {
   void EndDrag(DrawContext& context, const Hit& hit);
   void DrawRowMenu(DrawContext& context);
   void HandleHeaders(DrawContext& context, const TimelineLayout& layout);
+  bool HandleResizing(DrawContext& context, const Hit& hit, float y, bool is_moving);
   void ClickHeader(DrawContext& context, const TimelineLayout& layout, const Row& row);
   void PaintDrop(DrawContext& context, const TimelineLayout& layout, ImDrawList* list);
 
@@ -35,6 +37,10 @@ class Timeline {
   std::string moved_row_;  // key of the row whose label is pressed
   bool has_moved_row_ = false;
   std::optional<std::string> drop_before_;  // while a row is dragged
+  std::string resized_row_;                 // key of the row whose lower edge is dragged, "" none
+  float resized_top_ = 0;                   // of that row, from the top of the pinned ones
+
+  EventTooltip tooltip_;
 };
 
 }  // namespace tutti::viewer

@@ -110,14 +110,31 @@ void DrawSeriesTooltip(DrawContext& context, const SceneRow& row) {
   ImGui::EndTooltip();
 }
 
-void DrawEventTooltip(DrawContext& context, const Hit& hit) {
-  const auto event = EventAt(context.state.ranks(), hit.event);
+void EventTooltip::Draw(DrawContext& context, const Hit& hit) {
+  const ImGuiIO& io = ImGui::GetIO();
+  std::optional<Subject> subject;
+  if (hit.mark != nullptr) subject = {hit.event, *hit.mark, hit.row->row.label, io.MousePos};
+  if (!io.KeyCtrl || io.MouseWheel != 0) held_.reset();  // Ctrl and the wheel zoom
+  if (io.KeyCtrl && !was_ctrl_) held_ = subject;
+  was_ctrl_ = io.KeyCtrl;
+  if (held_.has_value()) {
+    const float aside = 14 * context.scale;
+    ImGui::SetNextWindowPos({held_->pointer.x + aside, held_->pointer.y + aside});
+    DrawText(context, *held_);
+  } else if (subject.has_value()) {
+    DrawText(context, *subject);
+  }
+}
+
+void EventTooltip::DrawText(DrawContext& context, const Subject& subject) {
+  const SpanMark& mark = subject.mark;
+  const auto event = EventAt(context.state.ranks(), subject.event);
   if (!event.has_value() || !ImGui::BeginTooltip()) return;
   const RunSummary& summary = context.state.summary();
   ImGui::PushTextWrapPos(420 * context.scale);
-  if (hit.mark->count > 1) {
-    ImGui::Text("%s events, %s busy; the longest:", FormatCount(hit.mark->count).c_str(),
-                Percent(static_cast<double>(hit.mark->busy), 0).c_str());
+  if (mark.count > 1) {
+    ImGui::Text("%s events, %s busy; the longest:", FormatCount(mark.count).c_str(),
+                Percent(static_cast<double>(mark.busy), 0).c_str());
   }
   ImGui::TextUnformatted(std::string(context.state.session().names().Text(event->name)).c_str());
   ImGui::PushStyleColor(ImGuiCol_Text, context.theme->dim_text);
@@ -127,11 +144,11 @@ void DrawEventTooltip(DrawContext& context, const Hit& hit) {
   ImGui::TextUnformatted(when.c_str());
   const std::string share = ShareOfStep(summary, *event);
   if (!share.empty() && event->source != Source::kStepWindow) ImGui::TextUnformatted(share.c_str());
-  DrawComparison(context, hit.event, *event);
-  if (event->source == Source::kCollective) DrawCollectiveFacts(context, hit.event, *event);
-  DrawSlack(context, hit.event);
-  const std::string place = summary.RankName(summary.ranks[hit.event.rank].rank) + ", " +
-                            hit.row->row.label + ", " + std::string(CategoryName(event->category));
+  DrawComparison(context, subject.event, *event);
+  if (event->source == Source::kCollective) DrawCollectiveFacts(context, subject.event, *event);
+  DrawSlack(context, subject.event);
+  const std::string place = summary.RankName(summary.ranks[subject.event.rank].rank) + ", " +
+                            subject.row + ", " + std::string(CategoryName(event->category));
   ImGui::TextUnformatted(place.c_str());
   ImGui::PopStyleColor();
   ImGui::PopTextWrapPos();

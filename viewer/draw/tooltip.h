@@ -1,12 +1,35 @@
 // What is said of an event that the mouse rests on.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "viewer/draw/context.h"
 #include "viewer/scene/scene.h"
 
 namespace tutti::viewer {
 
-void DrawEventTooltip(DrawContext& context, const Hit& hit);
+// Of the event below the pointer. While Ctrl is held it stays where it is, of what it is: the
+// pointer can go elsewhere, and what it says be compared with what is there.
+class EventTooltip {
+ public:
+  // Once a frame; `hit` is what the pointer is on now, if a tooltip is to be shown for that.
+  void Draw(DrawContext& context, const Hit& hit);
+  bool is_held() const { return held_.has_value(); }
+
+ private:
+  struct Subject {
+    EventRef event;
+    SpanMark mark;
+    std::string row;
+    ImVec2 pointer;
+  };
+
+  static void DrawText(DrawContext& context, const Subject& subject);
+
+  std::optional<Subject> held_;
+  bool was_ctrl_ = false;
+};
 
 // The value of a series at the pointer, on this rank and on the others.
 void DrawSeriesTooltip(DrawContext& context, const SceneRow& row);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "viewer/draw/keys.h"
 #include "viewer/model/clocks.h"
@@ -56,6 +57,15 @@ Ui::~Ui() {
 }
 
 ImVec4 Ui::background() const { return ImGui::ColorConvertU32ToFloat4(context_.theme->background); }
+
+bool Ui::TakePictureWish() { return std::exchange(context_.state.wants_picture, false); }
+
+void Ui::TellOfPicture(const Result<std::string>& path) {
+  context_.state.message = path.ok() ? "" : path.status().message();
+  context_.state.note = path.ok() ? "picture kept as " + *path : "";
+}
+
+std::string Ui::PictureName() const { return "tutti-" + NameOf(context_.state.summary().title); }
 
 void Ui::ArrangePanels(unsigned int dockspace) {
   if (is_arranged_) return;
@@ -250,6 +260,7 @@ void Ui::DrawStatusBar() {
         ImGui::PopStyleColor();
         if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", cache.message().c_str());
       }
+      if (!state.note.empty()) ImGui::Text("  |  %s", state.note.c_str());
       if (!options_.layout_file.empty())
         ImGui::TextDisabled("  |  %.1f ms a frame", static_cast<double>(context_.frame_ms));
       ImGui::EndMenuBar();

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "common/status.h"
 #include "viewer/draw/context.h"
 #include "viewer/draw/panels.h"
 #include "viewer/draw/timeline.h"
@@ -29,6 +30,12 @@ class Ui {
   void Draw();
 
   DrawContext& context() { return context_; }
+  // Once it is drawn: whether that frame is to be kept, and what came of it.
+  bool TakePictureWish();
+  void TellOfPicture(const Result<std::string>& path);
+  // What a picture of the run is called.
+  std::string PictureName() const;
+
   // Colour to clear the picture to.
   ImVec4 background() const;
 

@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 #include <imgui.h>
+#include <imgui_internal.h>  // which windows are tooltips has no public interface
 #include <imgui_te_context.h>
 #include <imgui_te_engine.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <random>
@@ -386,6 +388,112 @@ TEST(Keys, AreEachOfOneCommand) {
       }
     }
   }
+}
+
+TEST_F(UiTest, CtrlHoldsATooltipWhereItIs) {
+  Drive([](ImGuiTestContext* context) {
+    State& state = StateOf(context);
+    const auto row = std::find_if(state.scene().rows.begin(), state.scene().rows.end(),
+                                  [](const SceneRow& r) { return r.row.label == "stream 7"; });
+    IM_CHECK(row != state.scene().rows.end());
+    const ImRect rows = context->ItemInfo("//Timeline/rows").RectFull;
+    const auto x_of = [&](int64_t t) { return static_cast<float>(state.viewport().ToX(t)); };
+    const float y = rows.Min.y + row->y + 8;
+    const auto tooltip = [] {
+      for (const ImGuiWindow* window : ImGui::GetCurrentContext()->Windows) {
+        if ((window->Flags & ImGuiWindowFlags_Tooltip) != 0 && window->Active) return window->Pos;
+      }
+      return ImVec2(-1, -1);
+    };
+    context->MouseMoveToPos({rows.Min.x + x_of(50), y});
+    context->Yield(3);
+    IM_CHECK_GT(tooltip().x, 0.0F);
+    context->KeyDown(ImGuiMod_Ctrl);
+    context->Yield(3);
+    const ImVec2 held = tooltip();
+    context->MouseMoveToPos({rows.Min.x + x_of(115), rows.Max.y - 8});  // nothing is there
+    context->Yield(3);
+    IM_CHECK_EQ(tooltip().x, held.x);
+    IM_CHECK_EQ(tooltip().y, held.y);
+    context->KeyUp(ImGuiMod_Ctrl);
+    context->Yield(3);
+    IM_CHECK_LT(tooltip().x, 0.0F);
+  });
+}
+
+TEST_F(UiTest, ARowsLowerEdgeIsDraggedToShowFewerLevels) {
+  Drive([](ImGuiTestContext* context) {
+    State& state = StateOf(context);
+    const auto stream = [&] {
+      for (const SceneRow& row : state.scene().rows) {
+        if (row.row.key == "r0/3.0.7") return &row;
+      }
+      return static_cast<const SceneRow*>(nullptr);
+    };
+    IM_CHECK_EQ(stream()->row.lanes_shown, 2U);
+    const ImRect labels = context->ItemInfo("//Timeline/headers").RectFull;
+    const float top = labels.Min.y + stream()->y;
+    const float edge = top + stream()->row.height - 2;
+    context->MouseMoveToPos({labels.Min.x + 50, edge});
+    context->MouseDown();
+    context->MouseMoveToPos({labels.Min.x + 50, edge - 10});
+    context->MouseMoveToPos({labels.Min.x + 50, top + 10});
+    context->MouseUp();
+    context->Yield(2);
+    IM_CHECK_EQ(stream()->row.lanes_shown, 1U);
+    IM_CHECK(stream()->row.is_open);
+    context->MouseMoveToPos({labels.Max.x - 20, top + 8});  // "1 of 2 levels"
+    context->MouseClick();
+    context->Yield(2);
+    IM_CHECK_EQ(stream()->row.lanes_shown, 2U);
+  });
+}
+
+TEST_F(UiTest, TheWheelScrollsPinnedRowsThatAreTooMany) {
+  for (const Row& row : std::vector<Row>(state_->tree().rows)) {
+    state_->TogglePin(row.key);
+  }
+  ImGui::GetIO().DisplaySize = ImVec2(1400, 420);
+  Drive([](ImGuiTestContext* context) {
+    State& state = StateOf(context);
+    context->Yield(3);
+    IM_CHECK(HidesPinned(state.scene()));
+    const ImRect rows = context->ItemInfo("//Timeline/rows").RectFull;
+    context->MouseMoveToPos({rows.Min.x + 300, rows.Min.y + 10});
+    context->MouseWheelY(-20);
+    context->Yield(2);
+    const SceneRow& last = state.scene().pinned.back();
+    IM_CHECK_STR_EQ(last.row.key.c_str(), state.tree().pinned.back().key.c_str());
+    IM_CHECK_EQ(state.scroll_y(), 0.0F);
+  });
+}
+
+TEST_F(UiTest, AClickOnAColourKeepsTheRowsThatHaveIt) {
+  Drive([](ImGuiTestContext* context) {
+    State& state = StateOf(context);
+    context->ItemClick("//Findings/copy");
+    context->Yield(2);
+    IM_CHECK_STR_EQ(state.choices().filter.c_str(), "category:copy");
+    IM_CHECK_EQ(state.tree().rows.size(), 3U);  // rank 0, its GPU, its stream
+    context->ItemClick("//Findings/copy");
+    context->Yield(2);
+    IM_CHECK_STR_EQ(state.choices().filter.c_str(), "");
+  });
+}
+
+TEST_F(UiTest, CtrlSAsksForAPicture) {
+  Drive([](ImGuiTestContext* context) {
+    context->KeyPress(ImGuiMod_Ctrl | ImGuiKey_S);
+    context->Yield(2);
+    IM_CHECK(StateOf(context).wants_picture);
+  });
+  EXPECT_TRUE(ui_->TakePictureWish());
+  EXPECT_FALSE(ui_->TakePictureWish());
+  ui_->TellOfPicture(std::string("/a/b.png"));
+  EXPECT_EQ(state_->note, "picture kept as /a/b.png");
+  ui_->TellOfPicture(IoError("/a: no room"));
+  EXPECT_EQ(state_->note, "");
+  EXPECT_EQ(state_->message, "/a: no room");
 }
 
 TEST_F(UiTest, MemoryOfARankThatCantBeReadSaysSo) {

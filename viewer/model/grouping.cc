@@ -19,11 +19,14 @@ class Grouper {
   void Add(const EventRef& ref, const Lane& lane, int64_t begin_ns, int64_t end_ns) {
     // A lane has few groups: its events are added up by their entries of its dictionary.
     std::vector<GroupTotal*> group_of(lane.names().size());
+    const bool differs = by_ == GroupBy::kStep || by_ == GroupBy::kCaller;  // of equal names
+    if (by_ == GroupBy::kCaller) callers_ = CallersOf(ref);
+    caller_ = 0;
     for (uint32_t i = lane.FirstEndingAfter(begin_ns); i < lane.size(); ++i) {
       const int64_t begin = lane.begin_ns(i);
       if (begin >= end_ns) break;
       GroupTotal*& group = group_of[lane.name_index(i)];
-      if (group == nullptr || by_ == GroupBy::kStep) group = &GroupOf(ref, lane.name(i), begin);
+      if (group == nullptr || differs) group = &GroupOf(ref, lane.name(i), begin);
       const int64_t duration = lane.duration_ns(i);
       ++group->count;
       group->total_ns += std::min(end_ns, begin + duration) - std::max(begin_ns, begin);
@@ -53,7 +56,7 @@ class Grouper {
     return found->second;
   }
 
-  Key KeyOf(const EventRef& ref, const LaneName& name, int64_t time_ns) const {
+  Key KeyOf(const EventRef& ref, const LaneName& name, int64_t time_ns) {
     switch (by_) {
       case GroupBy::kName:
         return {name.name, static_cast<int64_t>(name.category)};
@@ -65,8 +68,26 @@ class Grouper {
         return {ref.rank, ref.track};
       case GroupBy::kStep:
         return {StepAt(time_ns), 0};
+      case GroupBy::kCaller:
+        return {CallerAt(time_ns), 0};
     }
     return {};
+  }
+
+  // The calls one level above those of a lane, if it has calls.
+  const Lane* CallersOf(const EventRef& ref) const {
+    const Track& track = ranks_[ref.rank]->tracks[ref.track];
+    return track.kind == TrackKind::kThread && ref.lane > 0 ? &track.lanes[ref.lane - 1] : nullptr;
+  }
+
+  // The name of the call that holds `time_ns`, -1 none; times are asked for in order.
+  int64_t CallerAt(int64_t time_ns) {
+    if (callers_ == nullptr) return -1;
+    if (caller_ == 0) caller_ = callers_->FirstEndingAfter(time_ns);
+    while (caller_ + 1 < callers_->size() && callers_->begin_ns(caller_ + 1) <= time_ns) ++caller_;
+    const bool holds = caller_ < callers_->size() && callers_->begin_ns(caller_) <= time_ns &&
+                       time_ns <= callers_->end_ns(caller_);
+    return holds ? static_cast<int64_t>(callers_->name(caller_).name) : -1;
   }
 
   int64_t StepAt(int64_t time_ns) const {
@@ -91,6 +112,9 @@ class Grouper {
                ranks_[place]->tracks[static_cast<size_t>(key.second)].label;
       case GroupBy::kStep:
         return key.first < 0 ? "no step" : "step " + std::to_string(summary_.steps[place].number);
+      case GroupBy::kCaller:
+        return key.first < 0 ? "no caller"
+                             : std::string(names_.Text(static_cast<NameId>(key.first)));
     }
     return "";
   }
@@ -99,14 +123,16 @@ class Grouper {
   const RankTraces& ranks_;
   const NameTable& names_;
   GroupBy by_;
+  const Lane* callers_ = nullptr;  // of the lane that is being added
+  uint32_t caller_ = 0;            // the last that was looked at
   std::map<Key, GroupTotal> groups_;
 };
 
 }  // namespace
 
 const char* NameOf(GroupBy by) {
-  constexpr std::array<const char*, kGroupings> kNames = {"name", "category", "rank", "row",
-                                                          "step"};
+  constexpr std::array<const char*, kGroupings> kNames = {"name", "category", "rank",
+                                                          "row",  "step",     "caller"};
   return kNames[static_cast<size_t>(by)];
 }
 

@@ -11,8 +11,8 @@
 
 namespace tutti::viewer {
 
-enum class GroupBy : uint8_t { kName, kCategory, kRank, kRow, kStep };
-inline constexpr size_t kGroupings = 5;
+enum class GroupBy : uint8_t { kName, kCategory, kRank, kRow, kStep, kCaller };
+inline constexpr size_t kGroupings = 6;
 const char* NameOf(GroupBy by);  // "name", "category", …
 
 struct GroupTotal {
@@ -25,8 +25,9 @@ struct GroupTotal {
 };
 
 // Of the events that overlap [begin_ns, end_ns), their time inside of it; most time first. An event
-// belongs to the step that it begins in, one outside of all to "no step". Events of steps
-// themselves are left out where they are not told by name.
+// belongs to the step that it begins in, one outside of all to "no step". Its caller is the call of
+// its thread that it begins in; outermost calls, and what is no call, have "no caller". Events of
+// steps themselves are left out where they are not told by name.
 std::vector<GroupTotal> GroupEvents(const RunSummary& summary, const RankTraces& ranks,
                                     const NameTable& names, int64_t begin_ns, int64_t end_ns,
                                     GroupBy by);

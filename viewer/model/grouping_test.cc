@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "viewer/model/lane_builder.h"
 #include "viewer/testing/small_run.h"
 
 namespace tutti::viewer {
@@ -41,6 +42,28 @@ TEST_F(GroupingTest, AnEventBelongsToTheStepItBeginsIn) {
   EXPECT_EQ(steps[0].total_ns, 110 + 80 + 20 + 130 + 40);
   run_.summary.steps.pop_back();
   EXPECT_EQ(Group(GroupBy::kStep)[1].label, "no step");
+}
+
+TEST_F(GroupingTest, ACallsCallerIsTheCallThatItBeginsIn) {
+  Track track;
+  track.kind = TrackKind::kThread;
+  const auto call = [&](const char* name, int64_t begin_ns, int64_t end_ns) {
+    return Event{.begin_ns = begin_ns, .end_ns = end_ns, .name = run_.names.Intern(name)};
+  };
+  track.lanes = BuildLanes({call("linear", 0, 100), call("t", 0, 10), call("mm", 20, 60),
+                            call("relu", 100, 140), call("clamp", 110, 130),
+                            call("linear", 200, 250), call("mm", 210, 240)});
+  auto trace = std::make_shared<RankTrace>();
+  trace->tracks.push_back(std::move(track));
+  run_.ranks = {trace};
+  run_.summary.ranks.resize(1);
+  std::map<std::string, std::pair<int64_t, int64_t>> by_caller;
+  for (const GroupTotal& total : Group(GroupBy::kCaller)) {
+    by_caller[total.label] = {total.count, total.total_ns};
+  }
+  const std::map<std::string, std::pair<int64_t, int64_t>> wanted = {
+      {"no caller", {3, 190}}, {"linear", {3, 80}}, {"relu", {1, 20}}};
+  EXPECT_EQ(by_caller, wanted);
 }
 
 // Whatever they are grouped by, it is the same events and the same time.

@@ -126,10 +126,18 @@ class RankLoader {
     });
   }
 
+  // As the kernel knows it. What can be none, as a hash or an address that stands in a trace in its
+  // place, tells a person nothing: the first of these is "#1".
+  std::string ThreadNumber(int64_t kernel_tid) {
+    constexpr int64_t kMostThreads = int64_t{1} << 32;
+    if (kernel_tid >= 0 && kernel_tid < kMostThreads) return std::to_string(kernel_tid);
+    return "#" + std::to_string(++unknown_threads_);
+  }
+
   Status ReadThreads(schema::Database& database) {
     return schema::ForEach<schema::ThreadRow>(database, "", [&](const schema::ThreadRow& row) {
-      std::string label = "thread " + std::to_string(row.kernel_tid);
-      if (row.role.has_value()) label = *row.role + " " + std::to_string(row.kernel_tid);
+      std::string label = row.role.value_or("thread");
+      label.append(" ").append(ThreadNumber(row.kernel_tid));
       if (row.name.has_value() && !row.name->empty()) label += " " + *row.name;
       threads_[row.tid] = label;
     });
@@ -138,7 +146,7 @@ class RankLoader {
   TrackDraft& Thread(int64_t tid) {
     return drafts_.Of(TrackKind::kThread, -1, tid, [&] {
       const auto found = threads_.find(tid);
-      return found == threads_.end() ? "thread " + std::to_string(tid) : found->second;
+      return found == threads_.end() ? "thread " + ThreadNumber(tid) : found->second;
     });
   }
 
@@ -316,6 +324,7 @@ class RankLoader {
   TrackDrafts drafts_;
   std::unordered_map<int64_t, NameId> strings_;
   std::unordered_map<int64_t, std::string> threads_;
+  int unknown_threads_ = 0;  // whose ids are not the kernel's
   std::unordered_map<NameId, Category> kernel_categories_;
 };
 

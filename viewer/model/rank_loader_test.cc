@@ -70,6 +70,19 @@ TEST_F(RankLoaderTest, PutsRowsOnTheirTracksInAlignedTime) {
   EXPECT_EQ(TrackOf(trace, TrackKind::kMemory).series.sample(0).time_ns, 115);
 }
 
+// Where a trace names its threads by words, their ids are made up.
+TEST_F(RankLoaderTest, ThreadsWithoutAKernelsIdAreNumbered) {
+  constexpr int64_t kFirst = int64_t{1} << 62;
+  Write(schema::ThreadRow{.tid = kFirst, .kernel_tid = kFirst, .name = "python"},
+        schema::ThreadRow{.tid = kFirst + 1, .kernel_tid = kFirst + 1, .role = "loader"},
+        schema::CpuOpRow{.id = 1, .tid = kFirst, .name_id = 1, .begin_ns = 10},
+        schema::CpuOpRow{.id = 2, .tid = kFirst + 1, .name_id = 1, .begin_ns = 10});
+  const RankTrace trace = LoadRankTrace(summary_, 0, &names_);
+  ASSERT_EQ(trace.tracks.size(), 2U);
+  EXPECT_EQ(trace.tracks[0].label, "thread #1 python");
+  EXPECT_EQ(trace.tracks[1].label, "loader #2");
+}
+
 TEST_F(RankLoaderTest, WhatIsOpenEndsWithTheRank) {
   Write(schema::CpuOpRow{.id = 1, .tid = 7, .name_id = 1, .begin_ns = 10});
   const RankTrace trace = LoadRankTrace(summary_, 0, &names_);

@@ -6,9 +6,10 @@
 #include <GL/gl.h>
 #include <GL/glext.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
+
+#include "viewer/platform/picture.h"
 
 namespace tutti::viewer {
 namespace {
@@ -97,20 +98,8 @@ void Offscreen::Clear(float red, float green, float blue) {
 }
 
 Image Offscreen::Read() const {
-  Image image{width_, height_, {}};
-  const size_t row_bytes = static_cast<size_t>(width_) * 4;
-  image.rgba.resize(row_bytes * static_cast<size_t>(height_));
   glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
-  glPixelStorei(GL_PACK_ALIGNMENT, 1);
-  glReadPixels(0, 0, width_, height_, GL_RGBA, GL_UNSIGNED_BYTE, image.rgba.data());
-  // OpenGL counts rows from the bottom.
-  for (size_t top = 0, bottom = static_cast<size_t>(height_); top < --bottom; ++top) {
-    std::swap_ranges(image.rgba.begin() + static_cast<std::ptrdiff_t>(top * row_bytes),
-                     image.rgba.begin() + static_cast<std::ptrdiff_t>((top + 1) * row_bytes),
-                     image.rgba.begin() + static_cast<std::ptrdiff_t>(bottom * row_bytes));
-  }
-  for (size_t i = 3; i < image.rgba.size(); i += 4) image.rgba[i] = 255;
-  return image;
+  return ReadFramebuffer(width_, height_);
 }
 
 }  // namespace tutti::viewer

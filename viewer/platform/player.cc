@@ -10,6 +10,7 @@
 
 #include "viewer/app/commands.h"
 #include "viewer/draw/keys.h"
+#include "viewer/platform/picture.h"
 #include "viewer/scene/dump.h"
 
 namespace tutti::viewer {
@@ -133,7 +134,12 @@ Status Player::DoView(const ScriptLine& line) {
     const Command* command = FindCommand(line.words[0]);
     if (command == nullptr) return Complaint(line, "there is no command '" + line.words[0] + "'");
     command->run(state_, ui_->context().pointer);
-    Frames(kSettle);                  // what it shows may ask the replay
+    Frames(kSettle);  // what it shows may ask the replay
+    if (ui_->TakePictureWish()) {
+      TUTTI_ASSIGN_OR_RETURN(const std::string path,
+                             KeepPicture(Picture(), ".", ui_->PictureName()));
+      state_.note = "picture kept as " + path;
+    }
     state_.replay().WaitUntilIdle();  // so that a picture never depends on when a thread is done
   }
   return OkStatus();

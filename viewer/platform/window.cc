@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "viewer/draw/ui.h"
+#include "viewer/platform/picture.h"
 
 namespace tutti::viewer {
 namespace {
@@ -70,6 +71,9 @@ void DrawFrame(GLFWwindow* window, Ui* ui) {
   glClearColor(back.x, back.y, back.z, 1);
   glClear(GL_COLOR_BUFFER_BIT);
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+  if (ui->TakePictureWish()) {
+    ui->TellOfPicture(KeepPicture(ReadFramebuffer(width, height), ".", ui->PictureName()));
+  }
   glfwSwapBuffers(window);
 }
 

@@ -72,6 +72,17 @@ std::string FormatShare(double share) {
   return text.data();
 }
 
+std::string FormatSaving(int64_t bound_ns, double share, std::optional<int64_t> replayed_ns) {
+  const bool is_replayed = replayed_ns.has_value() && bound_ns > 0;
+  if (is_replayed) share *= static_cast<double>(*replayed_ns) / static_cast<double>(bound_ns);
+  std::array<char, 32> percent{};
+  std::snprintf(percent.data(), percent.size(), " a step (%.1f %%)", share * 100);
+  std::string text = is_replayed ? "saves " : "up to ";
+  text.append(FormatNs(is_replayed ? *replayed_ns : bound_ns)).append(percent.data());
+  if (is_replayed) text.append(", at most ").append(FormatNs(bound_ns));
+  return text;
+}
+
 std::string FormatCount(int64_t count) {
   const std::string digits = std::to_string(count);
   std::string text;

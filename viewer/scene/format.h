@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,9 @@ std::string FormatNs(int64_t ns);
 std::string FormatTime(int64_t since_begin_ns, int64_t step_ns);
 // A change: "+12.3 %", "-4.0 %", "0.0 %".
 std::string FormatShare(double share);
+// What a finding costs a step, as the report says it: "saves 1.2 ms a step (4.0 %), at most 3 ms"
+// where a replay has left its cause out, else "up to 3 ms a step (10.0 %)". `share` is the bound's.
+std::string FormatSaving(int64_t bound_ns, double share, std::optional<int64_t> replayed_ns);
 // "1,234,567"
 std::string FormatCount(int64_t count);
 // "3.5 MiB"

@@ -33,6 +33,13 @@ TEST(Format, CountsAndBytes) {
   EXPECT_EQ(FormatValue(2.5, "cores"), "2.5 cores");
 }
 
+TEST(Format, ASavingIsWhatTheReplaySaysElseABound) {
+  EXPECT_EQ(FormatSaving(3'000'000, 0.1, 1'500'000),
+            "saves 1.500 ms a step (5.0 %), at most 3.000 ms");
+  EXPECT_EQ(FormatSaving(3'000'000, 0.1, std::nullopt), "up to 3.000 ms a step (10.0 %)");
+  EXPECT_EQ(FormatSaving(0, 0, 0), "up to 0 ns a step (0.0 %)");
+}
+
 TEST(ShortName, KeepsWhatTellsKernelsApart) {
   EXPECT_EQ(ShortName("void at::native::elementwise_kernel<4, F<int>>(int, F<int>)"),
             "elementwise_kernel");

@@ -225,13 +225,13 @@ void AppendMarks(const Lane& lane, const Viewport& viewport, std::vector<SpanMar
 }
 
 std::vector<BandMark> BandOf(std::span<const Lane* const> lanes, const Viewport& viewport,
-                             bool without_ranges) {
-  if (viewport.span_ns() >= viewport.width_px) {
-    return BandOfColumns(lanes, viewport, without_ranges);
-  }
-  // Several columns a nanosecond: one a nanosecond tells as much.
-  const Viewport coarse{viewport.begin_ns, viewport.end_ns, static_cast<int>(viewport.span_ns())};
+                             bool without_ranges, int column_px) {
+  // Several columns a nanosecond tell no more than one.
+  const int64_t columns =
+      std::min<int64_t>(viewport.span_ns(), std::max(1, viewport.width_px / column_px));
+  const Viewport coarse{viewport.begin_ns, viewport.end_ns, static_cast<int>(columns)};
   std::vector<BandMark> marks = BandOfColumns(lanes, coarse, without_ranges);
+  if (coarse.width_px == viewport.width_px) return marks;
   const double widths = static_cast<double>(viewport.width_px) / coarse.width_px;
   for (BandMark& mark : marks) {
     mark.x0 = static_cast<int>(std::round(mark.x0 * widths));

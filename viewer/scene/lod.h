@@ -40,9 +40,10 @@ struct BandMark {
 
 // How busy several lanes are together, column by column; equal neighbours are one mark. Time of
 // lanes that work at once counts once per lane; what is beyond the whole is cut. Ranges that the
-// program names are no work, though they lie on streams: `without_ranges` leaves them out.
+// program names are no work, though they lie on streams: `without_ranges` leaves them out. Columns
+// are `column_px` pixels wide: what sums up needs no finer ones, and half of them cost half.
 std::vector<BandMark> BandOf(std::span<const Lane* const> lanes, const Viewport& viewport,
-                             bool without_ranges = false);
+                             bool without_ranges = false, int column_px = 1);
 
 // Least and largest value of a pixel column.
 struct SeriesMark {

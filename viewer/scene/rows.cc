@@ -1,9 +1,10 @@
 #include "viewer/scene/rows.h"
 
 #include <algorithm>
-#include <cctype>
 #include <functional>
 #include <optional>
+
+#include "viewer/scene/row_filter.h"
 
 namespace tutti::viewer {
 namespace {
@@ -19,13 +20,6 @@ std::string KeyOfCounters(uint32_t rank) { return "r" + std::to_string(rank) + "
 
 std::string KeyOfDevice(uint32_t rank, int64_t device) {
   return "r" + std::to_string(rank) + "/gpu" + std::to_string(device);
-}
-
-bool ContainsIgnoringCase(const std::string& text, const std::string& part) {
-  const auto same = [](unsigned char a, unsigned char b) {
-    return std::tolower(a) == std::tolower(b);
-  };
-  return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
 }
 
 // Whether a track works or communicates, so that a rank's band shows it.
@@ -251,10 +245,7 @@ class TreeBuilder {
     row.can_open = true;
     row.is_open = choices_.flipped.contains(row.key) != OpensAtFirst(track);
     row.band.push_back({slot, index});
-    if (row.is_open) {
-      const bool all = choices_.deep.contains(row.key);
-      row.lanes_shown = all ? row.lanes : std::min(row.lanes, kLevelsShown);
-    }
+    if (row.is_open) row.lanes_shown = std::min(row.lanes, LevelsOf(choices_, row.key));
     row.height = row.is_open ? kLaneHeight * static_cast<float>(row.lanes_shown) : kBandHeight;
     row.height += 2;
     rows_.push_back(row);
@@ -271,15 +262,34 @@ class TreeBuilder {
     });
   }
 
+  bool IsWanted(const RowFilter& filter, const Row& row) const {
+    // A node's row is of several ranks.
+    if (filter.ranks && row.kind == RowKind::kNode) return false;
+    const int64_t rank = summary_.ranks[row.rank].rank;
+    if (!filter.WantsRank(rank % kFirstRankOfB) || !filter.WantsLabel(row.label)) return false;
+    return !filter.categories || HasAny(*filter.categories, row);
+  }
+
+  bool HasAny(const std::bitset<kCategories>& categories, const Row& row) const {
+    if (row.track == kNoTrack) return false;
+    const std::vector<Lane>& lanes = ranks_[row.rank]->tracks[row.track].lanes;
+    return std::any_of(lanes.begin(), lanes.end(), [&](const Lane& lane) {
+      return std::any_of(
+          lane.categories().begin(), lane.categories().end(),
+          [&](Category category) { return categories[static_cast<size_t>(category)]; });
+    });
+  }
+
   // Rows that match, and the groups above them.
   void ApplyFilter() {
-    if (choices_.filter.empty()) return;
+    const RowFilter filter = ParseRowFilter(choices_.filter);
+    if (filter.is_empty()) return;
     std::vector<Row> kept;
     int wanted_above = -1;  // depth of the row above that the rows kept so far stand below
     for (size_t i = rows_.size(); i-- > 0;) {
       Row& row = rows_[i];
       const bool is_above = row.depth < wanted_above;
-      if (ContainsIgnoringCase(row.label, choices_.filter) || is_above) {
+      if (IsWanted(filter, row) || is_above) {
         wanted_above = row.depth;
         kept.push_back(std::move(row));
       }
@@ -335,6 +345,11 @@ std::vector<TrackRef> WorkTracks(const RankTraces& ranks, uint32_t slot) {
   return work;
 }
 
+uint32_t LevelsOf(const RowChoices& choices, const std::string& key) {
+  const auto chosen = choices.levels.find(key);
+  return chosen == choices.levels.end() ? kLevelsShown : chosen->second;
+}
+
 RowTree BuildRows(const RunSummary& summary, const RankTraces& ranks, const RowChoices& choices) {
   return TreeBuilder(summary, ranks, choices).Build();
 }
@@ -359,7 +374,7 @@ void Reveal(const RunSummary& summary, const RankTraces& ranks, const EventRef& 
       break;
     }
   }
-  if (ref.lane >= kLevelsShown) choices->deep.insert(key);
+  if (ref.lane >= LevelsOf(*choices, key)) choices->levels[key] = kAllLevels;
 }
 
 }  // namespace tutti::viewer

@@ -55,14 +55,14 @@ struct RowMove {
 
 // What the user chose. Rows are named by their keys.
 struct RowChoices {
-  std::set<std::string> flipped;  // open instead of closed or the other way round
-  std::set<std::string> deep;     // with all levels, however many
+  std::set<std::string> flipped;           // open instead of closed or the other way round
+  std::map<std::string, uint32_t> levels;  // shown of a row, at least 1; else kLevelsShown
   std::vector<std::string> pinned;
   std::set<std::string> hidden;
   std::vector<RowMove> moves;                  // in this order
   std::vector<RankGroup> groups;               // in place of nodes, if there are any
   std::map<uint32_t, std::string> rank_notes;  // by slot: said behind a rank's name
-  std::string filter;                          // part of a row's label
+  std::string filter;                          // as row_filter.h reads it
   std::map<std::string, std::string> badges;   // said of pinned rows: "slowest"
 };
 
@@ -72,6 +72,10 @@ inline constexpr float kGroupHeight = 20;
 inline constexpr float kSeriesHeight = 34;
 inline constexpr float kDeltaHeight = 26;
 inline constexpr uint32_t kLevelsShown = 6;
+inline constexpr uint32_t kAllLevels = std::numeric_limits<uint32_t>::max();
+
+// How many levels are shown of a row that is open, if it has as many.
+uint32_t LevelsOf(const RowChoices& choices, const std::string& key);
 
 struct RowTree {
   std::vector<Row> pinned;  // stay above the others

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "viewer/scene/format.h"
 
@@ -10,6 +11,7 @@ namespace tutti::viewer {
 namespace {
 
 constexpr double kTickDistance = 110;    // pixels, about
+constexpr int kBandColumn = 2;           // pixels
 constexpr double kStepLabelWidth = 34;   // narrower steps have no label
 constexpr double kStepLineDistance = 3;  // closer lines are not drawn
 
@@ -98,8 +100,9 @@ SceneRow BuildRow(const RunSummary& summary, const RankTraces& ranks, const Row&
   }
   if (row.lanes_shown == 0) {
     const bool is_loading = row.kind == RowKind::kRank && ranks[row.rank] == nullptr;
-    built.band = is_loading ? BandOfSteps(summary, summary.ranks[row.rank].rank, viewport)
-                            : BandOf(LanesOf(ranks, row.band), viewport, ShowsWork(ranks, row));
+    built.band =
+        is_loading ? BandOfSteps(summary, summary.ranks[row.rank].rank, viewport)
+                   : BandOf(LanesOf(ranks, row.band), viewport, ShowsWork(ranks, row), kBandColumn);
     return built;
   }
   built.lanes.resize(row.lanes_shown);
@@ -161,6 +164,41 @@ const SceneRow* RowAt(const std::vector<SceneRow>& rows, float y) {
   return nullptr;
 }
 
+// Makes rows, or takes them from those that were made before.
+struct RowSource {
+  const RunSummary& summary;
+  const RankTraces& ranks;
+  const Viewport& viewport;
+  std::vector<SceneRow> built;
+
+  SceneRow Of(const Row& row, float y) {
+    const auto found = std::find_if(built.begin(), built.end(), [&](const SceneRow& candidate) {
+      return candidate.row.key == row.key;
+    });
+    if (found == built.end()) return BuildRow(summary, ranks, row, y, viewport);
+    SceneRow taken = std::move(*found);
+    built.erase(found);
+    taken.row = row;  // of the two rows of a pinned one only the lower has children
+    taken.y = y;
+    return taken;
+  }
+};
+
+void AddPinned(const std::vector<Row>& rows, const SceneView& view, RowSource* source,
+               Scene* scene) {
+  for (const Row& row : rows) scene->pinned_total += row.height;
+  scene->pinned_height = std::min(scene->pinned_total, std::floor(view.height * kPinnedShare));
+  scene->pinned_scroll =
+      std::clamp(view.pinned_scroll, 0.0F, scene->pinned_total - scene->pinned_height);
+  float y = 0 - scene->pinned_scroll;  // no negative nought
+  for (const Row& row : rows) {
+    if (y + row.height > 0 && y < scene->pinned_height) {
+      scene->pinned.push_back(source->Of(row, y));
+    }
+    y += row.height;
+  }
+}
+
 }  // namespace
 
 std::vector<const Lane*> LanesOf(const RankTraces& ranks, const std::vector<TrackRef>& refs) {
@@ -192,14 +230,11 @@ std::vector<Tick> TicksOf(const Viewport& viewport, int64_t origin_ns) {
 }
 
 Scene BuildScene(const RunSummary& summary, const RankTraces& ranks, const RowTree& tree,
-                 const SceneView& view) {
+                 const SceneView& view, std::vector<SceneRow> built) {
   Scene scene;
   scene.viewport = view.viewport;
-  for (const Row& row : tree.pinned) {
-    if (scene.pinned_height + row.height > view.height * kPinnedShare) break;
-    scene.pinned.push_back(BuildRow(summary, ranks, row, scene.pinned_height, view.viewport));
-    scene.pinned_height += row.height;
-  }
+  RowSource source{summary, ranks, view.viewport, std::move(built)};
+  AddPinned(tree.pinned, view, &source, &scene);
   float y = scene.pinned_height - view.scroll_y;
   for (const Row& row : tree.rows) {
     if (y + row.height > scene.pinned_height && y < view.height) {
@@ -213,7 +248,7 @@ Scene BuildScene(const RunSummary& summary, const RankTraces& ranks, const RowTr
         copy.y = y;
         scene.rows.push_back(std::move(copy));
       } else {
-        scene.rows.push_back(BuildRow(summary, ranks, row, y, view.viewport));
+        scene.rows.push_back(source.Of(row, y));
       }
     }
     y += row.height;

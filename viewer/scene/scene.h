@@ -70,24 +70,32 @@ struct Scene {
   std::vector<StepLine> steps;
   std::vector<PathMark> path;         // empty unless it is asked for
   std::vector<WhiskerMark> whiskers;  // of the selected event and what belongs to it
-  float pinned_height = 0;
-  float total_height = 0;  // of all rows, seen or not
+  float pinned_height = 0;            // of what is shown of the pinned rows
+  float pinned_total = 0;             // of all pinned rows, seen or not
+  float pinned_scroll = 0;            // of those that are scrolled out above
+  float total_height = 0;             // of all others, seen or not
 };
 
 struct SceneView {
   Viewport viewport;
   float scroll_y = 0;
-  float height = 0;  // of the part of the screen that shows rows, pinned ones included
+  float height = 0;         // of the part of the screen that shows rows, pinned ones included
+  float pinned_scroll = 0;  // as far as there are pinned rows
 };
 
-// At most this share of the height is for pinned rows.
+// At most this share of the height is for pinned rows: more of them scroll.
 inline constexpr float kPinnedShare = 0.4F;
+
+// Whether there are pinned rows that are not on screen.
+inline bool HidesPinned(const Scene& scene) { return scene.pinned_total > scene.pinned_height; }
 
 // The lanes that say when the tracks are busy.
 std::vector<const Lane*> LanesOf(const RankTraces& ranks, const std::vector<TrackRef>& refs);
 
+// `built`: rows of another scene of the same tree and viewport, scrolled otherwise; those that are
+// still to be seen are taken, as making them is what costs.
 Scene BuildScene(const RunSummary& summary, const RankTraces& ranks, const RowTree& tree,
-                 const SceneView& view);
+                 const SceneView& view, std::vector<SceneRow> built = {});
 
 // Ticks at round times since `origin_ns`, about 100 pixels apart.
 std::vector<Tick> TicksOf(const Viewport& viewport, int64_t origin_ns);

@@ -120,6 +120,44 @@ TEST_F(SceneTest, ARankThatLoadsShowsItsSteps) {
   EXPECT_NE(text.find("[0 101) compute 75%"), std::string::npos) << text;
 }
 
+TEST_F(SceneTest, MorePinnedRowsThanThereIsRoomForScroll) {
+  for (const Row& row : BuildRows(run_.summary, run_.ranks, choices_).rows) {
+    choices_.pinned.push_back(row.key);
+  }
+  const RowTree tree = BuildRows(run_.summary, run_.ranks, choices_);
+  SceneView view{{0, 400, 200}, 0, 200};
+  const Scene first = BuildScene(run_.summary, run_.ranks, tree, view);
+  EXPECT_EQ(first.pinned_height, 80);
+  EXPECT_GT(first.pinned_total, first.pinned_height);
+  EXPECT_EQ(first.pinned.front().row.key, tree.pinned.front().key);
+  EXPECT_LT(first.pinned.back().y, first.pinned_height);
+  view.pinned_scroll = 10'000;
+  const Scene last = BuildScene(run_.summary, run_.ranks, tree, view);
+  EXPECT_EQ(last.pinned_scroll, last.pinned_total - last.pinned_height);
+  EXPECT_EQ(last.pinned.back().row.key, tree.pinned.back().key);
+  const SceneRow& bottom = last.pinned.back();
+  EXPECT_EQ(bottom.y + bottom.row.height, last.pinned_height);
+  EXPECT_EQ(HitTest(last, 0, last.pinned_height - 1).row, &bottom);
+}
+
+TEST_F(SceneTest, RowsThatWereBuiltAreTakenAndOthersMade) {
+  choices_.pinned = {"r0/3.0.7"};
+  const RowTree tree = BuildRows(run_.summary, run_.ranks, choices_);
+  const auto build = [&](float scroll_y, std::vector<SceneRow> built = {}) {
+    return BuildScene(run_.summary, run_.ranks, tree, {{0, 400, 200}, scroll_y, 150},
+                      std::move(built));
+  };
+  Scene first = build(0);
+  std::vector<SceneRow> built = first.rows;
+  built.insert(built.end(), first.pinned.begin(), first.pinned.end());
+  EXPECT_EQ(DumpScene(build(50, built), run_.names), DumpScene(build(50), run_.names));
+  for (SceneRow& row : built) row.unit = "taken";
+  const Scene scrolled = build(50, built);
+  EXPECT_EQ(scrolled.rows.front().unit, "taken");
+  EXPECT_EQ(scrolled.pinned.front().unit, "taken");
+  EXPECT_NE(scrolled.rows.back().unit, "taken");
+}
+
 TEST_F(SceneTest, HitTestFindsMarks) {
   const Scene scene = Build({0, 400, 400});
   const SceneRow* stream = nullptr;
