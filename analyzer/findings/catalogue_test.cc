@@ -151,6 +151,28 @@ TEST(Catalogue, OperatorsThatAreShorterThanTheirCall) {
   }
 }
 
+// One of six hundred operators of 2 µs lasts 1 ms more: it was interrupted, and the loop takes 4
+// ms. If one in ten is longer, long ones are such and no concern.
+TEST(Catalogue, OperatorsThatAreShorterButInterrupted) {
+  for (const int64_t long_ones : {1, 60}) {
+    TraceBuilder rank(0, 1, 1000);
+    for (int64_t step = 0; step < kSteps; ++step) {
+      const int64_t begin = step * 80'000;
+      int64_t t = begin;
+      for (int64_t i = 0; i < 600; ++i) {
+        const int64_t extra = i % (600 / long_ones) == 300 % (600 / long_ones) ? 1000 : 0;
+        rank.Op("aten::add", t, t + 2 + extra);
+        t += 5 + extra;
+      }
+      rank.Op("aten::mm", t, begin + 80'000).Step(step, begin, begin + 80'000);
+      rank.Backward("MmBackward0", begin + 79'000, begin + 79'500);
+    }
+    RunFolder run;
+    EXPECT_EQ(Derived(run.Add(rank)).Query("SELECT kind, cost_ns FROM finding"),
+              long_ones == 1 ? "tiny_operators|4000000" : "");
+  }
+}
+
 // One batch of four is twice as large and takes twice as long: 2.5 ms a step on average. Sizes that
 // are not known, or that cost nothing, are no finding; one long step is no matter.
 TEST(Catalogue, BatchesThatChangeTheirSize) {

@@ -10,17 +10,20 @@ namespace {
 
 constexpr int64_t kBucketBytes = 25 << 20;  // DistributedDataParallel's default
 constexpr int64_t kSmallBytes = 64 << 10;
+constexpr int64_t kWakeNs = 100'000;  // until a thread runs on that has waited
 
 constexpr std::array kKinds = {
     FindingKind{"barrier", "Ranks wait for each other in a barrier in every step (catalogue 30).",
-                "mean over steps of the median over ranks of the time in barriers, at most the "
-                "step's exposed communication",
+                "mean over steps of the median over ranks of the time in barriers, from their call "
+                "on and to that of one that follows within 100 µs, at most the step's exposed "
+                "communication and host-bound time",
                 "as above",
                 "remove the barrier: collectives wait for all ranks anyway; metrics every n-th "
                 "step"},
     FindingKind{"forward_collectives",
                 "Many small collectives in forward, as of SyncBatchNorm (catalogue 29).",
-                "the same of collectives of at most 64 KiB that are enqueued before backward",
+                "mean over steps of the median over ranks of the time in collectives of at most 64 "
+                "KiB that are enqueued before backward, at most the step's exposed communication",
                 "as above, and at least eight a step",
                 "fewer of them: BatchNorm per rank with a larger batch, GroupNorm, or one "
                 "collective for several layers"},
@@ -33,36 +36,51 @@ constexpr std::array kKinds = {
         "as above; more than twice as many as needed", "bucket_cap_mb up"},
 };
 
-// Time of one rank in collectives of a step.
+// Time of each rank in collectives of a step.
 struct Times {
   std::map<std::pair<int64_t, int64_t>, int64_t> ns;  // by (step, rank)
   int64_t calls = 0;
   int64_t first_id = -1;
 };
 
-Result<Times> TimesOf(RunContext& context, const FindingFacts& facts, const std::string& where) {
+// What blocks its caller takes from the call on; what does not, from its arrival on.
+enum class Caller { kIsBlocked, kGoesOn };
+
+Result<Times> TimesOf(RunContext& context, const FindingFacts& facts, Caller caller,
+                      const std::string& where) {
   const std::map<int64_t, size_t> places = facts.counted.Places();
+  const std::string begin =
+      caller == Caller::kIsBlocked ? "coalesce(k.enqueue_ns, k.arrival_ns)" : "k.arrival_ns";
   TUTTI_ASSIGN_OR_RETURN(
       schema::Statement statement,
-      context.derived().Prepare("SELECT k.step, k.rank, c.id, k.end_ns - k.arrival_ns"
-                                " FROM collective_call AS k"
+      context.derived().Prepare("SELECT k.step, k.rank, c.id, " + begin +
+                                ", k.end_ns FROM collective_call AS k"
                                 " JOIN collective AS c ON c.id = k.collective_id"
                                 " LEFT JOIN step_backward AS b ON b.step = k.step"
                                 " AND b.rank = k.rank WHERE k.step IS NOT NULL AND k.end_ns"
                                 " IS NOT NULL AND k.arrival_ns IS NOT NULL AND " +
-                                where));
+                                where + " ORDER BY k.rank, 4, c.id"));
   Times times;
+  std::pair<int64_t, int64_t> last;  // (step, rank)
+  int64_t last_end_ns = 0;
   for (;;) {
     TUTTI_ASSIGN_OR_RETURN(const bool found, statement.Step());
     if (!found) return times;
     TUTTI_ASSIGN_OR_RETURN(const int64_t step, statement.Get<int64_t>(0));
     TUTTI_ASSIGN_OR_RETURN(const int64_t rank, statement.Get<int64_t>(1));
     TUTTI_ASSIGN_OR_RETURN(const int64_t id, statement.Get<int64_t>(2));
-    TUTTI_ASSIGN_OR_RETURN(const int64_t ns, statement.Get<int64_t>(3));
+    TUTTI_ASSIGN_OR_RETURN(const int64_t begin_ns, statement.Get<int64_t>(3));
+    TUTTI_ASSIGN_OR_RETURN(const int64_t end_ns, statement.Get<int64_t>(4));
     if (!places.contains(step)) continue;
-    times.ns[{step, rank}] += ns;
+    int64_t& ns = times.ns[{step, rank}];
+    ns += end_ns - begin_ns;
+    const int64_t gap_ns = begin_ns - last_end_ns;
+    const bool follows = caller == Caller::kIsBlocked && last == std::pair(step, rank);
+    if (follows && gap_ns > 0 && gap_ns <= kWakeNs) ns += gap_ns;
+    last = {step, rank};
+    last_end_ns = end_ns;
     ++times.calls;
-    if (times.first_id < 0) times.first_id = id;
+    if (times.first_id < 0 || id < times.first_id) times.first_id = id;
   }
 }
 
@@ -71,16 +89,21 @@ int64_t ExposedNs(const schema::StepBreakdownRow& parts) {
          parts.exposed_comm_unsplit_ns;
 }
 
-// `calls_per_step`: at least so many on each rank.
+// A call that blocks is issued, and woken from, in time outside of communication.
+int64_t BlockedNs(const schema::StepBreakdownRow& parts) {
+  return ExposedNs(parts) + parts.host_bound_ns;
+}
+
+// `calls_per_step`: at least so many on each rank; `most`: of a step that they can cost.
 void FindByTime(const FindingFacts& facts, const Times& times, int64_t calls_per_step,
-                const FindingKind& kind, const std::string& what,
-                std::vector<FindingDraft>& drafts) {
+                int64_t (*most)(const schema::StepBreakdownRow&), const FindingKind& kind,
+                const std::string& what, std::vector<FindingDraft>& drafts) {
   const auto steps = static_cast<int64_t>(facts.counted.steps.size());
   const auto ranks = static_cast<int64_t>(facts.ranks.size());
   if (steps == 0 || times.calls < calls_per_step * steps * ranks) return;
   const auto value = [&](const schema::StepBreakdownRow& parts) {
     const auto found = times.ns.find({parts.step, parts.rank});
-    return found == times.ns.end() ? 0 : std::min(found->second, ExposedNs(parts));
+    return found == times.ns.end() ? 0 : std::min(found->second, most(parts));
   };
   const std::vector<double> per_step = MedianPerStep(facts, value);
   const CostOfSteps cost = CostOver(facts, per_step);
@@ -162,13 +185,14 @@ Status FindSmallBuckets(RunContext& context, const FindingFacts& facts,
 Status FindCollectiveUse(RunContext& context, const FindingFacts& facts,
                          std::vector<FindingDraft>& drafts) {
   if (facts.ranks.size() < 2) return OkStatus();
-  TUTTI_ASSIGN_OR_RETURN(const Times barriers, TimesOf(context, facts, "c.op = 'barrier'"));
-  FindByTime(facts, barriers, 1, kKinds[0], "barriers", drafts);
+  TUTTI_ASSIGN_OR_RETURN(const Times barriers,
+                         TimesOf(context, facts, Caller::kIsBlocked, "c.op = 'barrier'"));
+  FindByTime(facts, barriers, 1, BlockedNs, kKinds[0], "barriers", drafts);
   TUTTI_ASSIGN_OR_RETURN(const Times forward,
-                         TimesOf(context, facts,
+                         TimesOf(context, facts, Caller::kGoesOn,
                                  "c.op <> 'barrier' AND c.bytes <= " + std::to_string(kSmallBytes) +
                                      " AND coalesce(k.enqueue_ns, k.arrival_ns) < b.begin_ns"));
-  FindByTime(facts, forward, 8, kKinds[1], "small collectives before backward", drafts);
+  FindByTime(facts, forward, 8, ExposedNs, kKinds[1], "small collectives before backward", drafts);
   return FindSmallBuckets(context, facts, drafts);
 }
 

@@ -27,6 +27,7 @@ struct Job {
   int64_t buckets = 1;        // that the all-reduce is cut into, of 0.5 ms each
   bool uneven = false;        // batches, in turn
   int64_t pause_every = 0;    // steps; 50 ms each
+  bool one_pauses = false;    // rank 1 does, and rank 0 waits for it in the all-reduce
   int64_t leak_bytes = 0;     // a step
 
   void Build(RunFolder& run) const {
@@ -42,7 +43,9 @@ struct Job {
   int64_t AddStep(TraceBuilder& rank, int64_t r, int64_t step, int64_t begin,
                   int64_t& sequence) const {
     int64_t t = begin + idle;
-    if (pause_every > 0 && step % pause_every == pause_every - 1) t += 5 * kStepUs;
+    const bool pauses = pause_every > 0 && step % pause_every == pause_every - 1;
+    const bool waits = pauses && one_pauses && r == 0;
+    if (pauses && !waits) t += 5 * kStepUs;
     for (int64_t i = 0; i < barriers; ++i, t += 1002) {
       rank.Collective("barrier", sequence++, t, t + 1, t + 1001, {});
     }
@@ -58,13 +61,13 @@ struct Job {
     t += compute / 2;
     rank.Backward("torch::autograd::AccumulateGrad", t - 10, t);
     const int64_t arrival = t;
-    const int64_t ready = uneven ? t + (has_more ? 0 : 4000) : t;
-    int64_t done = ready;
+    const int64_t ready = t + (uneven && !has_more ? 4000 : 0) + (waits ? 5 * kStepUs : 0);
+    int64_t done = uneven ? ready : arrival;
     for (int64_t i = 0; i < buckets; ++i) {
       const int64_t length = buckets == 1 ? 1000 : 500 + 10 * (i % 2);
-      rank.Collective("all_reduce", sequence++, arrival, std::max(arrival, done), done + length,
+      rank.Collective("all_reduce", sequence++, arrival, done, std::max(done, ready) + length,
                       1000 + 400 * (i % 2));
-      done += length;
+      done = std::max(done, ready) + length;
     }
     rank.Op("aten::add_", done + 2, done + 100);
     if (leak_bytes > 0) rank.Memory(done + 50, leak_bytes, (step + 1) * leak_bytes);
@@ -82,7 +85,8 @@ std::string Find(const Job& job, const char* columns = "kind") {
 TEST(HostFindings, NoneInACleanJob) { EXPECT_EQ(Find(Job()), ""); }
 
 TEST(HostFindings, BarriersInEveryStep) {
-  EXPECT_EQ(Find({.barriers = 1}, "kind, cost_ns"), "barrier|1000000");
+  EXPECT_EQ(Find({.barriers = 1}, "kind, cost_ns"), "barrier|1001000") << "from the call on";
+  EXPECT_EQ(Find({.barriers = 3}, "kind, cost_ns"), "barrier|3005000") << "1 µs between them";
 }
 
 TEST(HostFindings, ManySmallCollectivesInForward) {
@@ -105,6 +109,12 @@ TEST(HostFindings, HostTimeOutsideOperators) {
 TEST(HostFindings, StepsThatPauseNowAndThen) {
   EXPECT_EQ(Find({.pause_every = 12}, "kind, steps_seen, title LIKE '3 steps take up to 50.0 ms%'"),
             "pauses|3|1");
+}
+
+// Its lateness on average is that of the pauses, and told as such.
+TEST(HostFindings, ARankThatPausesIsNoStraggler) {
+  EXPECT_EQ(Find({.pause_every = 4, .one_pauses = true}, "kind, title LIKE '10 steps take up to%'"),
+            "pauses|1");
 }
 
 TEST(HostFindings, MemoryThatGrowsCostsNothingYet) {

@@ -59,8 +59,9 @@ bool IsTold(const schema::StragglerRow& straggler, const std::vector<FindingDraf
     const bool is_enough = draft.row.cost_ns.value_or(0) >= straggler.net_cost_ns / 2;
     // What a rank without cores, or with a thousand operators more, does late is its symptom.
     if (draft.row.cause == "cpu_contention") return is_enough;
-    const bool is_work =
-        draft.row.cause == "tiny_operators" || draft.row.cause == "host_allocation";
+    // Nor is it late on the whole if it pauses now and then.
+    const bool is_work = draft.row.cause == "tiny_operators" ||
+                         draft.row.cause == "host_allocation" || draft.row.cause == "pause";
     const bool is_cause =
         is_work ? is_enough : draft.row.cause && draft.row.cause == straggler.cause;
     return is_cause &&
