@@ -19,7 +19,6 @@ void DrawFinding(DrawContext& context, size_t index) {
   ImGui::PushID(static_cast<int>(index));
   const bool is_current = state.finding == index;
   if (ImGui::Selectable(finding.row.kind.c_str(), is_current)) state.GoToFinding(index, 0);
-  ImGui::SetItemTooltip("%s", "to where it is seen; Backspace leads back");
   if (finding.row.cost_ns) {
     ImGui::TextWrapped("%s", FormatSaving(*finding.row.cost_ns, finding.row.share.value_or(0),
                                           finding.row.replayed_ns)
@@ -37,7 +36,7 @@ void DrawFinding(DrawContext& context, size_t index) {
       if (finding.evidence[i].rank)
         label += state.summary().RankName(*finding.evidence[i].rank) + ": ";
       label += finding.evidence[i].note;
-      if (ImGui::Selectable(label.c_str())) state.GoToFinding(index, i);
+      if (WrappedSelectable(label)) state.GoToFinding(index, i);
       ImGui::PopID();
     }
   }

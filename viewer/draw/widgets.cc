@@ -24,6 +24,17 @@ void DimWrapped(const DrawContext& context, const std::string& text) {
   ImGui::PopStyleColor();
 }
 
+bool WrappedSelectable(const std::string& text) {
+  const float width = ImGui::GetContentRegionAvail().x;
+  const ImVec2 size = ImGui::CalcTextSize(text.c_str(), nullptr, false, width);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const bool is_clicked = ImGui::Selectable("##wrapped", false, 0, {0, size.y});
+  ImGui::GetWindowDrawList()->AddText(ImGui::GetFont(), ImGui::GetFontSize(), at,
+                                      ImGui::GetColorU32(ImGuiCol_Text), text.c_str(), nullptr,
+                                      width);
+  return is_clicked;
+}
+
 void Chip(Category category) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float size = ImGui::GetFontSize();

@@ -47,5 +47,16 @@ TEST(RowFilter, KeepsARanksRowsOrThoseWithACategory) {
   EXPECT_TRUE(LabelsOf(run, FilterFor(Category::kLoader)).empty());
 }
 
+TEST(RowFilter, PinnedRowsStay) {
+  const testing::SmallRun run;
+  RowChoices choices;
+  choices.pinned = {"r1"};
+  choices.filter = "ranks:0";
+  const RowTree tree = BuildRows(run.summary, run.ranks, choices);
+  ASSERT_EQ(tree.pinned.size(), 1U);
+  EXPECT_EQ(tree.pinned[0].label, "rank 1");
+  EXPECT_EQ(tree.rows.front().label, "rank 0");
+}
+
 }  // namespace
 }  // namespace tutti::viewer

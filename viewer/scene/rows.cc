@@ -50,8 +50,11 @@ class TreeBuilder {
     }
     for (const RowMove& move : choices_.moves) Apply(move);
     RemoveHidden();
+    RowTree tree;
+    tree.pinned = PinnedRows();
     ApplyFilter();
-    return TakePinned();
+    tree.rows = std::move(rows_);
+    return tree;
   }
 
  private:
@@ -298,22 +301,22 @@ class TreeBuilder {
     rows_ = std::move(kept);
   }
 
-  RowTree TakePinned() {
-    RowTree tree;
+  // They stay whatever the others are filtered by.
+  std::vector<Row> PinnedRows() {
+    std::vector<Row> pinned;
     for (const std::string& key : choices_.pinned) {
       const auto found =
           std::find_if(rows_.begin(), rows_.end(), [&](const Row& row) { return row.key == key; });
       if (found == rows_.end()) continue;
       found->is_pinned = true;
-      tree.pinned.push_back(*found);
-      tree.pinned.back().badge = BadgeOf(found->rank);
+      pinned.push_back(*found);
+      pinned.back().badge = BadgeOf(found->rank);
       if (const auto badge = choices_.badges.find(key); badge != choices_.badges.end()) {
-        tree.pinned.back().badge = badge->second;
+        pinned.back().badge = badge->second;
       }
-      tree.pinned.back().depth = 0;
+      pinned.back().depth = 0;
     }
-    tree.rows = std::move(rows_);
-    return tree;
+    return pinned;
   }
 
   const RunSummary& summary_;
