@@ -28,6 +28,7 @@ struct Job {
   bool uneven = false;        // batches, in turn
   int64_t pause_every = 0;    // steps; 50 ms each
   bool one_pauses = false;    // rank 1 does, and rank 0 waits for it in the all-reduce
+  int64_t one_late = 0;       // rank 1 in every step, and rank 0 waits for it
   int64_t leak_bytes = 0;     // a step
 
   void Build(RunFolder& run) const {
@@ -46,6 +47,7 @@ struct Job {
     const bool pauses = pause_every > 0 && step % pause_every == pause_every - 1;
     const bool waits = pauses && one_pauses && r == 0;
     if (pauses && !waits) t += 5 * kStepUs;
+    if (r == 1) t += one_late;
     for (int64_t i = 0; i < barriers; ++i, t += 1002) {
       rank.Collective("barrier", sequence++, t, t + 1, t + 1001, {});
     }
@@ -61,7 +63,8 @@ struct Job {
     t += compute / 2;
     rank.Backward("torch::autograd::AccumulateGrad", t - 10, t);
     const int64_t arrival = t;
-    const int64_t ready = t + (uneven && !has_more ? 4000 : 0) + (waits ? 5 * kStepUs : 0);
+    const int64_t ready =
+        t + (uneven && !has_more ? 4000 : 0) + (waits ? 5 * kStepUs : 0) + (r == 0 ? one_late : 0);
     int64_t done = uneven ? ready : arrival;
     for (int64_t i = 0; i < buckets; ++i) {
       const int64_t length = buckets == 1 ? 1000 : 500 + 10 * (i % 2);
@@ -115,6 +118,10 @@ TEST(HostFindings, StepsThatPauseNowAndThen) {
 TEST(HostFindings, ARankThatPausesIsNoStraggler) {
   EXPECT_EQ(Find({.pause_every = 4, .one_pauses = true}, "kind, title LIKE '10 steps take up to%'"),
             "pauses|1");
+  const Job late = {.pause_every = 4, .one_pauses = true, .one_late = 5000};
+  EXPECT_EQ(Find(late), "straggler\npauses") << "and late in every step";
+  const Job all_pause = {.pause_every = 4, .one_late = 5000};
+  EXPECT_EQ(Find(all_pause), "pauses\nstraggler") << "that all pause is not why one is late";
 }
 
 TEST(HostFindings, MemoryThatGrowsCostsNothingYet) {

@@ -51,7 +51,8 @@ CauseText TextOf(const std::string& cause) {
 
 // Why it is late may be told already: a late loader, a slow GPU; or that it does other work, if
 // that costs at least half as much.
-bool IsTold(const schema::StragglerRow& straggler, const std::vector<FindingDraft>& drafts) {
+bool IsTold(const FindingFacts& facts, const schema::StragglerRow& straggler,
+            const std::vector<FindingDraft>& drafts) {
   return std::any_of(drafts.begin(), drafts.end(), [&](const FindingDraft& draft) {
     // Stages wait for one another by their nature: who is late without a reason of its own is not
     // to blame.
@@ -59,9 +60,14 @@ bool IsTold(const schema::StragglerRow& straggler, const std::vector<FindingDraf
     const bool is_enough = draft.row.cost_ns.value_or(0) >= straggler.net_cost_ns / 2;
     // What a rank without cores, or with a thousand operators more, does late is its symptom.
     if (draft.row.cause == "cpu_contention") return is_enough;
-    // Nor is it late on the whole if it pauses now and then.
-    const bool is_work = draft.row.cause == "tiny_operators" ||
-                         draft.row.cause == "host_allocation" || draft.row.cause == "pause";
+    // Nor is it late on the whole if it alone pauses now and then, and hardly beyond that.
+    if (draft.row.cause == "pause") {
+      const int64_t rest_ns = straggler.net_cost_ns - draft.row.cost_ns.value_or(0);
+      return draft.ranks == std::vector{straggler.rank} &&
+             static_cast<double>(rest_ns) < kMinShare * static_cast<double>(facts.step_mean_ns);
+    }
+    const bool is_work =
+        draft.row.cause == "tiny_operators" || draft.row.cause == "host_allocation";
     const bool is_cause =
         is_work ? is_enough : draft.row.cause && draft.row.cause == straggler.cause;
     return is_cause &&
@@ -188,7 +194,7 @@ Status FindStragglers(RunContext& context, const FindingFacts& facts,
   TUTTI_ASSIGN_OR_RETURN(const std::vector<int64_t> excess, OwnExcess(context, facts));
   for (size_t place = 0; place < facts.stragglers.size(); ++place) {
     const schema::StragglerRow& straggler = facts.stragglers[place];
-    if (!IsCertain(facts, straggler, excess[place]) || IsTold(straggler, drafts)) continue;
+    if (!IsCertain(facts, straggler, excess[place]) || IsTold(facts, straggler, drafts)) continue;
     CostOfSteps cost;
     cost.cost_ns = straggler.net_cost_ns;
     cost.noise_ns = straggler.noise_ns;
