@@ -8,8 +8,8 @@ import unittest
 
 ROOT = pathlib.Path(__file__).parents[2]
 BUILD = pathlib.Path(os.environ["TUTTI_BUILD_DIR"])
-PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("*/README.md")),
-         *sorted(ROOT.glob("*/*/README.md"))]
+PAGES = [page for pattern in ("README.md", "docs/*.md", "*/README.md", "*/*/README.md")
+         for page in sorted(ROOT.glob(pattern)) if ROOT / "build" not in page.parents]
 # Of these pages every command block is run.
 RUN_PAGES = [ROOT / "README.md", *sorted(ROOT.glob("samples/**/README.md")),
              ROOT / "workloads/README.md"]
@@ -78,6 +78,10 @@ class DocumentationTest(unittest.TestCase):
             for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
                 with self.subTest(page=page.name, target=target):
                     self.assertTrue((page.parent / target).exists())
+
+    def test_pages_are_in_the_site(self):
+        menu = re.findall(r": (\S+\.md)$", (ROOT / "tools/docs/mkdocs.yml").read_text(), re.M)
+        self.assertCountEqual(menu, [str(page.relative_to(ROOT)) for page in PAGES])
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 #!/bin/bash
-# python.sh minimal|python|cuda|hta: makes the venv in the cache and installs the pinned wheels.
+# python.sh GOAL: makes the venv in the cache and installs the pinned wheels. Goals:
 #   minimal  what C++ programs need to build with LibTorch and to run: 1.3 GB
 #   python   everything that `import torch` needs as well: 4.7 GB, and what tests read exports
 #            back with
 #   cuda     a CUDA compiler, unless there is one: 0.3 GB, for the programs of tests/gpu
 #   hta      Holistic Trace Analysis, for ./dev bench, into the venv that TUTTI_VENV names
+#   site     MkDocs, for ./dev site, likewise
 #   compat-VERSION  another torch, for compat.sh, into the venv that TUTTI_VENV names
 # A LibTorch (find_torch.sh) or a PyTorch (find_job_python.sh) of the user's own spares the
 # download.
@@ -84,6 +85,6 @@ case $goal in
     command -v nvcc > /dev/null || [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ] ||
       install_wheels cuda
     ;;
-  hta | compat-*) install_wheels "$goal" ;;
-  *) die "usage: python.sh minimal|python|cuda|hta|compat-VERSION" ;;
+  hta | site | compat-*) install_wheels "$goal" ;;
+  *) die "usage: python.sh minimal|python|cuda|hta|site|compat-VERSION" ;;
 esac
