@@ -1,8 +1,10 @@
 """What is installed or unpacked works from where it is put, on its own: cmake --install, the Debian
 packages and the archive that cpack makes, and the library for programs that read runs."""
+import contextlib
 import os
 import pathlib
 import shutil
+import sqlite3
 import subprocess
 import tempfile
 import unittest
@@ -84,7 +86,19 @@ class InstalledTest(unittest.TestCase):
         needs = output_of("dpkg-deb", "-f", packages["tutti"], "Depends")
         self.assertIn("tutti-tracer (= ", needs)
         self.assertIn("libsqlite3-0", needs)
-        self.check_recording(self.place / "usr")
+        run = self.check_recording(self.place / "usr")
+        if "tutti-mpi" in packages:
+            self.check_analysis_over_mpi(run)
+
+    def check_analysis_over_mpi(self, run):
+        self.assertTrue((self.place / "usr/share/man/man1/tutti-analyze-mpi.1").is_file())
+        program = self.place / "usr/bin/tutti-analyze-mpi"
+        tables = self.place / "tables.sqlite"
+        output_of("mpirun", "-np", "2", program, "-o", tables, run, env={
+            **clean_environment(), "OMPI_ALLOW_RUN_AS_ROOT": "1",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"})
+        with contextlib.closing(sqlite3.connect(tables)) as rows:
+            self.assertEqual((5,), rows.execute("SELECT count(*) FROM step_breakdown").fetchone())
 
     def test_archive_brings_its_libraries_and_the_reader(self):
         [archive] = self.packages.glob("*.tar.gz")

@@ -22,12 +22,14 @@ if(TARGET tutti)
   foreach(section IN ITEMS 1 5)
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/man/
       DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section} COMPONENT tutti
-      FILES_MATCHING PATTERN "*.${section}")
+      FILES_MATCHING PATTERN "*.${section}" PATTERN tutti-analyze-mpi.1 EXCLUDE)
   endforeach()
 endif()
 if(TARGET tutti-analyze-mpi)
   install(TARGETS tutti-analyze-mpi
     RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT mpi)
+  install(FILES ${PROJECT_SOURCE_DIR}/docs/man/tutti-analyze-mpi.1
+    DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT mpi)
 endif()
 if(TARGET tutti_tracer)
   # Not CMAKE_INSTALL_LIBDIR, which differs between systems: the command looks in ../lib/tutti.
