@@ -23,7 +23,8 @@ class SiteTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.tree = pathlib.Path(folder.name)
-        for name in ("README.md", "LICENSE", "docs", "samples", "workloads/README.md", "tools/docs"):
+        for name in ("README.md", "LICENSE", "docs", "samples", "workloads/README.md",
+                     "tools/docs"):
             (cls.tree / name).parent.mkdir(exist_ok=True)
             copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
             copy(ROOT / name, cls.tree / name)
