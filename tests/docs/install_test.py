@@ -3,12 +3,14 @@ packages and the archive that cpack makes, and the library for programs that rea
 import contextlib
 import os
 import pathlib
+import re
 import shutil
 import sqlite3
 import subprocess
 import tempfile
 import unittest
 
+ROOT = pathlib.Path(__file__).parents[2]
 BUILD = pathlib.Path(os.environ["TUTTI_BUILD_DIR"])
 EMITTER = BUILD / "tests/e2e/emitter"
 
@@ -99,6 +101,24 @@ class InstalledTest(unittest.TestCase):
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"})
         with contextlib.closing(sqlite3.connect(tables)) as rows:
             self.assertEqual((5,), rows.execute("SELECT count(*) FROM step_breakdown").fetchone())
+
+    def test_container_installs_packages_that_are_made(self):
+        text = (ROOT / "samples/container/Dockerfile").read_text().replace("\\\n", " ")
+        lines = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
+        stages = [line[3] for line in lines if line[0] == "FROM" and len(line) == 4]
+        self.assertIn(["RUN", "./dev", "package"], lines)
+        [[_, made_in, made, unpacked]] = [line for line in lines if "--from" in "".join(line[1:2])]
+        self.assertIn(made_in.removeprefix("--from="), stages)
+        self.assertEqual("/tutti/build/release/packages/*.deb", made)
+        installed = re.findall(re.escape(unpacked) + r"(\S+\.deb)", text)
+        found = [list(self.packages.glob(name)) for name in installed]
+        self.assertEqual([1] * len(installed), [len(paths) for paths in found], installed)
+        names = {output_of("dpkg-deb", "-f", path, "Package").strip() for [path] in found}
+        for [path] in found:  # those of Tutti that it needs come along
+            needs = re.findall(r"tutti[\w-]*", output_of("dpkg-deb", "-f", path, "Depends"))
+            self.assertLessEqual(set(needs), names)
+        ignored = (ROOT / "samples/container/Dockerfile.dockerignore").read_text().split()
+        self.assertIn("build", ignored)  # its CMakeCache.txt names other folders
 
     def test_archive_brings_its_libraries_and_the_reader(self):
         [archive] = self.packages.glob("*.tar.gz")
