@@ -116,7 +116,8 @@ TEST(HostFindings, StepsThatPauseNowAndThen) {
 
 // Its lateness on average is that of the pauses, and told as such.
 TEST(HostFindings, ARankThatPausesIsNoStraggler) {
-  EXPECT_EQ(Find({.pause_every = 4, .one_pauses = true}, "kind, title LIKE '10 steps take up to%'"),
+  EXPECT_EQ(Find({.pause_every = 4, .one_pauses = true},
+                 "kind, title LIKE '10 steps take up to% on rank 1, one in 3:%'"),
             "pauses|1");
   const Job late = {.pause_every = 4, .one_pauses = true, .one_late = 5000};
   EXPECT_EQ(Find(late), "straggler\npauses") << "and late in every step";

@@ -104,9 +104,10 @@ void FindPauses(const FindingFacts& facts, const std::vector<schema::StepOutlier
   draft.ranks = RanksThatPause(facts, pauses);
   if (draft.ranks.empty()) draft.ranks = {pauses[0]->rank};
   draft.row.title = std::to_string(pauses.size()) + " steps take up to " +
-                    Duration(pauses[0]->excess_ns) + " longer than usual, one in " +
-                    std::to_string(facts.counted.steps.size() / pauses.size()) + ": " +
-                    Duration(cost.cost_ns) + " per step of the run";
+                    Duration(pauses[0]->excess_ns) + " longer than usual";
+  if (draft.ranks.size() < facts.ranks.size()) draft.row.title += " on " + RankList(draft.ranks);
+  draft.row.title += ", one in " + std::to_string(facts.counted.steps.size() / pauses.size()) +
+                     ": " + Duration(cost.cost_ns) + " per step of the run";
   draft.row.cause = "pause";
   draft.row.advice = kKinds[0].advice;
   draft.row.confidence = "medium";
