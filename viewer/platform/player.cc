@@ -136,9 +136,9 @@ Status Player::DoView(const ScriptLine& line) {
     command->run(state_, ui_->context().pointer);
     Frames(kSettle);  // what it shows may ask the replay
     if (ui_->TakePictureWish()) {
-      TUTTI_ASSIGN_OR_RETURN(const std::string path,
-                             KeepPicture(Picture(), ".", ui_->PictureName()));
-      state_.note = "picture kept as " + path;
+      const Result<std::string> path = KeepPicture(Picture(), ".", ui_->PictureName());
+      ui_->TellOfPicture(path);
+      TUTTI_RETURN_IF_ERROR(path.status());
     }
     state_.replay().WaitUntilIdle();  // so that a picture never depends on when a thread is done
   }
